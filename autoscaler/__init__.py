@@ -1,0 +1,1 @@
+"""Foretide: floors for tidal load, moved before the tide comes."""

@@ -1,0 +1,361 @@
+"""The nouns that every stage shares: frozen, slotted, keyword-only.
+
+Units: every time is POSIX seconds (UTC) as a float, every duration seconds, every demand is in
+the policy's unit per second, every count whole replicas. Text and time zones appear only at the
+edges. Arrays are float64 unless said otherwise and are never written to after construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntFlag, StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Mode(StrEnum):
+    """What a policy may do to its target."""
+
+    OBSERVE = "Observe"
+    RAISE_ONLY = "RaiseOnly"
+    ACT = "Act"
+
+
+class Code(StrEnum):
+    """Reasons and doubts: PascalCase as Kubernetes conditions, stable across releases."""
+
+    # doubts: reasons to distrust the inputs; doubt never lowers a floor
+    HISTORY_UNAVAILABLE = "HistoryUnavailable"
+    HISTORY_STALE = "HistoryStale"
+    HISTORY_GAPPY = "HistoryGappy"
+    HISTORY_SHORT = "HistoryShort"
+    HISTORY_EMPTY = "HistoryEmpty"
+    HISTORY_PARTIAL = "HistoryPartial"
+    SEVERAL_SERIES = "SeveralSeries"
+    SAMPLES_REFUSED = "SamplesRefused"
+    SATURATED = "Saturated"
+    NO_KNOWLEDGE = "NoKnowledge"
+    KNOWLEDGE_STALE = "KnowledgeStale"
+    FIT_FAILED = "FitFailed"
+    NO_MEMORY = "NoMemory"
+    CLOCK_BACKWARDS = "ClockBackwards"
+    REVERTED = "Reverted"
+    # what the plan wants, and why
+    FORECAST = "Forecast"
+    EVENT = "Event"
+    KEPT = "Kept"
+    NO_TIDE = "NoTide"
+    # guards, in order of force from weakest to strongest
+    RELEASE_HELD = "ReleaseHeld"
+    RAISE_LIMITED = "RaiseLimited"
+    DOUBT_HOLDS = "DoubtHolds"
+    RAISE_ONLY = "RaiseOnly"
+    PAUSED = "Paused"
+    AT_MINIMUM = "AtMinimum"
+    AT_MAXIMUM = "AtMaximum"
+    AT_CEILING = "AtCeiling"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a number is what it is: a stable code, a sentence for people, the numbers in it."""
+
+    code: Code
+    sentence: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """What a metrics source answered for one series: as read, possibly unordered or not finite.
+
+    Attributes
+    ----------
+    times : shape (n,), POSIX seconds
+    values : shape (n,), demand per second (float32 precision, so that records are lossless)
+    """
+
+    times: Floats
+    values: Floats
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Demand as a history source knows it at `read_at`; nothing in it is newer than that.
+
+    Attributes
+    ----------
+    demand : the one series of offered load
+    saturated : 1 where demand is only a lower bound (queue stood the whole step), or None
+    step : seconds between samples that were asked for
+    read_at : POSIX seconds up to which the source was asked
+    series : how many series matched (more than one is a doubt; `demand` is then their sum)
+    warnings : what the source said about its own answer (partial responses)
+    """
+
+    demand: Samples
+    saturated: Samples | None = None
+    step: float = 60.0
+    read_at: float
+    series: int = 1
+    warnings: tuple[str, ...] = ()
+
+
+class Mark(IntFlag):
+    """What is known about one step of a regular series. 0 is a plain, trusted value."""
+
+    MISSING = 1  # no finite sample: value is NaN
+    SATURATED = 2  # value is a lower bound
+    REFUSED = 4  # a sample was there but cannot be demand (negative, infinite): value is NaN
+    OUTAGE = 8  # an unexplained fall to nothing inside a busy stretch: not evidence of calm
+    FILLED = 16  # short gap bridged by interpolation: value is a guess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Demand on a regular UTC grid.
+
+    Attributes
+    ----------
+    start : POSIX seconds of the first step, a multiple of `step`
+    step : seconds
+    values : shape (n,), demand per second over [start + i*step, start + (i+1)*step); NaN = unknown
+    marks : shape (n,), uint8, bits of `Mark`
+    """
+
+    start: float
+    step: float
+    values: Floats
+    marks: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def end(self) -> float:
+        """POSIX seconds at which the last step ended."""
+        return self.start + len(self.values) * self.step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """Quantiles of demand for every step ahead of `start`.
+
+    Attributes
+    ----------
+    levels : shape (q,), increasing, in (0, 1)
+    quantiles : shape (q, h), demand per second, non-decreasing along q, finite, >= 0
+    by : name of the forecaster that made it
+    """
+
+    start: float
+    step: float
+    levels: tuple[float, ...]
+    quantiles: Floats
+    by: str
+
+    def at(self, level: float) -> Floats:
+        """Quantile path of one level, shape (h,); linear between the stored levels."""
+        levels = self.levels
+        for i, known in enumerate(levels):
+            if abs(known - level) < 1e-12:
+                path: Floats = self.quantiles[i]
+                return path
+        position = float(np.interp(level, levels, np.arange(len(levels))))
+        low = int(position)
+        high = min(low + 1, len(levels) - 1)
+        weight = position - low
+        mixed: Floats = (1 - weight) * self.quantiles[low] + weight * self.quantiles[high]
+        return mixed
+
+
+class Fitted(Protocol):
+    """A forecaster after its fit: immutable, cheap to ask, deterministic."""
+
+    @property
+    def name(self) -> str:
+        """Name of the forecaster, as in `forecast.use`."""
+        ...
+
+    def predict(
+        self, series: Series, steps: int, levels: tuple[float, ...]
+    ) -> Forecast:
+        """Forecast `steps` steps after `series.end`, corrected by the newest values of `series`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What was learnt off the path. Losing it costs quality only.
+
+    Attributes
+    ----------
+    fitted : the chosen forecaster, fitted on history up to `fitted_at`
+    order_level : quantile on which replicas are ordered
+    fitted_at : POSIX seconds; nothing newer was used
+    scores : replayed score of every candidate on the service's own past, lower is better
+    tide : strength of the tide (correlation of hourly means with a day or week before), NaN = unknown
+    """
+
+    fitted: Fitted
+    order_level: float
+    fitted_at: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+    tide: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A scaling target as observed at one moment.
+
+    Attributes
+    ----------
+    floor : the present `minReplicas` (absent in the object means the API's default, 1)
+    ceiling : `maxReplicas`
+    original : the floor found before Foretide first wrote (from our annotation), or None
+    replicas, ready : what runs now, None when it could not be read
+    paused : an annotation asks for no writes
+    version : resourceVersion that was read
+    floor_given : whether the floor stood in the object (an absent field cannot be tested for)
+    annotated : whether the object has an annotations map at all
+    """
+
+    uid: str
+    version: str
+    floor: int
+    ceiling: int
+    original: int | None = None
+    replicas: int | None = None
+    ready: int | None = None
+    paused: bool = False
+    floor_given: bool = True
+    annotated: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """Everything one decision may look at, besides policy, knowledge and memory."""
+
+    target: Target
+    history: History | None
+    doubts: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A floor that the plan wanted at a moment."""
+
+    at: float
+    floor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What one decision hands to the next. A value; losing it may hold a floor, never lower it.
+
+    Attributes
+    ----------
+    wanted : what the plan wanted, oldest first, trimmed to `release.after`
+    since : POSIX seconds since which `wanted` is complete
+    shadow : in Observe mode, the floor that would stand by now had we written
+    written : the last floor that we wrote, to notice who reverts it
+    """
+
+    wanted: tuple[Wanted, ...] = ()
+    since: float | None = None
+    shadow: int | None = None
+    written: Wanted | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Whole replicas for the steps ahead.
+
+    Attributes
+    ----------
+    order : shape (h,), replicas for the order quantile
+    keep : shape (h,), replicas for the median
+    now : replicas for the newest known demand
+    """
+
+    start: float
+    step: float
+    order: Ints
+    keep: Ints
+    now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A floor that the plan foresees from `at` on."""
+
+    at: float
+    floor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The floor wanted now, and the timeline of floors to come (within the horizon)."""
+
+    floor: int
+    lead: float
+    changes: tuple[Change, ...]
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One decision with every stage's result: what `explain` shows, what a record keeps.
+
+    Attributes
+    ----------
+    floor : the floor that should stand now
+    present : the floor that stood when we looked (in Observe: the shadow floor)
+    write : whether the target's floor should be changed to `floor`
+    uncapped : what would be wanted without ceiling and policy maximum
+    reasons : in the order in which they acted
+    doubts : why the inputs were distrusted; empty when they were not
+    """
+
+    at: float
+    floor: int
+    present: int
+    write: bool
+    uncapped: int
+    series: Series | None
+    forecast: Forecast | None
+    need: Need | None
+    plan: Plan | None
+    reasons: tuple[Reason, ...]
+    doubts: tuple[Reason, ...]
+    memory: Memory
+
+
+class Outcome(StrEnum):
+    """What became of a decision's write."""
+
+    UNCHANGED = "Unchanged"
+    WRITTEN = "Written"
+    OBSERVED = "Observed"  # mode Observe or --observe-only: it would have been written
+    CONFLICT = "Conflict"
+    REFUSED = "Refused"
+    UNKNOWN = "Unknown"  # no answer
+    NOT_LEADER = "NotLeader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one cycle of one policy came to. `decision` is None when the target was not to be had."""
+
+    decision: Decision | None
+    outcome: Outcome
+    message: str = ""
