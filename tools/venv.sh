@@ -1,0 +1,74 @@
+#!/bin/sh
+# Makes or refreshes the checkout's own virtual environment for one set of requirements.
+#
+#   tools/venv.sh run|test|lint|browser|lock
+#
+# Needs Python >= 3.11 and a package index that pip knows of; nothing else. A second call for the
+# same set ends at once: a stamp holds the hash of the requirements and of the interpreter.
+set -eu
+
+cd "$(dirname "$0")/.."
+set_name=${1:?usage: tools/venv.sh run|test|lint|browser|lock}
+venv=${FORETIDE_VENV:-.venv}
+requirements=requirements/$set_name.txt
+
+say() { printf '%s\n' "venv: $*"; }
+
+find_python() {
+    for candidate in ${FORETIDE_PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python; do
+        path=$(command -v "$candidate" 2>/dev/null) || continue
+        # ensurepip and venv are packages of their own on Debian: without them no environment
+        if "$path" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            printf '%s\n' "$path"
+            return 0
+        fi
+    done
+    return 1
+}
+
+if [ ! -f "$requirements" ]; then
+    say "no such set of requirements: $requirements" >&2
+    exit 2
+fi
+
+if ! [ -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
+    if ! python=$(find_python); then
+        say "no Python >= 3.11 with the venv and ensurepip modules among FORETIDE_PYTHON, python3, python3.14 … python3.11." >&2
+        say "Install one (Debian, Ubuntu: apt-get install python3 python3-venv) or set FORETIDE_PYTHON to its path." >&2
+        exit 2
+    fi
+    say "making $venv with $("$python" -c 'import sys; print("Python", sys.version.split()[0])')"
+    rm -rf "$venv"
+    "$python" -m venv "$venv"
+fi
+
+# Debian's python3-venv alone has no sha256sum guarantee, Python does
+key=$("$venv/bin/python" - "$requirements" pyproject.toml <<'PY'
+import hashlib, sys
+
+digest = hashlib.sha256(sys.version.encode())
+digest.update(open(sys.argv[1], "rb").read())
+# the editable install depends on these parts of pyproject and on where the checkout lies
+import os, tomllib
+
+project = tomllib.load(open(sys.argv[2], "rb"))
+digest.update(repr((project["build-system"], project["project"], os.getcwd())).encode())
+print(digest.hexdigest())
+PY
+)
+stamp=$venv/stamp-$set_name
+if [ "$(cat "$stamp" 2>/dev/null || true)" = "$key" ]; then
+    exit 0
+fi
+
+say "installing $requirements (pinned, with hashes)"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+    --require-hashes -r "$requirements"
+if [ "$set_name" != lock ]; then
+    say "installing foretide itself, editable"
+    # the build back end is among the pinned requirements: no isolated, unpinned build environment
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+        --no-deps --no-index --no-build-isolation --editable .
+fi
+printf '%s\n' "$key" >"$stamp"
+say "ready"
