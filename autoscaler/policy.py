@@ -1,122 +1,380 @@
 """The policy schema: what a service owner writes, as pydantic models.
 
 From these models the custom resource definition, the JSON Schema and `policies/README.md` are
-generated. A field is accepted only once it works.
+generated, so the docstring under a field is its documentation: meaning, unit, why this default.
+A field is accepted only once it works. Inside, durations are float seconds.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails
 
+from autoscaler import walltime
+from autoscaler.fields import Count, DurationIn, Model, Number, details, refusal
 from autoscaler.model import Mode
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0, "y": 31536000.0}
-_DURATION = re.compile(r"^(?:\d+(?:y|w|d|h|ms|m|s))+$")
+GROUP = "foretide.dev"
+API_VERSION: Final = "foretide.dev/v1alpha1"
+KIND: Final = "TidePolicy"
+PAUSED_ANNOTATION = "foretide.dev/paused"
+
+_DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+_DNS_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+_LABEL = r"^[a-zA-Z_][a-zA-Z0-9_]*$"
+
+ObjectName = Annotated[str, Field(min_length=1, max_length=253, pattern=_DNS_NAME)]
 
 
-def parse_duration(text: object) -> float:
-    """Seconds of a Prometheus duration such as `5m` or `1h30m`.
+class EventWindow(NamedTuple):
+    """An event in POSIX seconds: demand in [start, end) is multiplied by `factor`."""
 
-    Raises
-    ------
-    ValueError
-        It is not such a duration; a bare number is refused, since its unit would be a guess.
-    """
-    if not isinstance(text, str) or not _DURATION.match(text):
-        raise ValueError(f"{text!r} is not a duration; write a number with a unit, such as 30s, 5m, 1h30m, 28d")
-    return sum(
-        int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)(y|w|d|h|ms|m|s)", text)
-    )
-
-
-Duration = Annotated[float, BeforeValidator(parse_duration)]
-
-
-class Model(BaseModel):
-    """Base of every part of a policy: camelCase outside, unknown keys refused, immutable."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, use_attribute_docstrings=True
-    )
+    name: str
+    start: float
+    end: float
+    factor: float
 
 
 class TargetRef(Model):
+    """The object whose floor is moved, in the policy's own namespace."""
+
     api_version: Literal["autoscaling/v2"]
+    """API group and version of the target."""
     kind: Literal["HorizontalPodAutoscaler"]
-    name: str
+    """Kind of the target. Its `minReplicas` is the floor, its `maxReplicas` the ceiling."""
+    name: ObjectName
+    """Name of the target."""
 
 
 class Demand(Model):
+    """What arrives at the service, and how much of its past is looked at."""
+
     preset: Literal["vllm"] | None = None
-    query: str | None = None
-    match_labels: dict[str, str] = Field(default_factory=dict)
-    history: Duration = 28 * 86400.0
+    """A serving engine whose metrics are known: `vllm` reads the request rate that is offered to
+    vLLM, queue growth included, so that it stays true in saturation. Exactly one of `preset`
+    and `query`."""
+    query: Annotated[str, Field(min_length=1, max_length=8192)] | None = Field(
+        default=None, validate_default=True
+    )
+    """PromQL for anything else; it must give one series: what *arrives* per second, in the unit
+    of `capacity.perReplica` (never utilisation, never replicas, not what was served)."""
+    match_labels: dict[
+        Annotated[str, Field(pattern=_LABEL, max_length=128)], Annotated[str, Field(max_length=256)]
+    ] = Field(default_factory=dict, max_length=16)
+    """Labels that pick this service's series for a preset, beside the policy's namespace. Only
+    with `preset`, since a query names its own labels."""
+    history: Annotated[float, DurationIn("2d", "400d")] = 28 * 86_400.0
+    """How far back demand is read, as much of it as there is. Four weeks show each weekday four
+    times; more helps only if the tide is the same as then."""
+
+    @field_validator("query", mode="after")
+    @classmethod
+    def _one_source(cls, query: str | None, info: ValidationInfo) -> str | None:
+        if "preset" not in info.data:  # it was refused and has its own error
+            return query
+        if query is None and info.data["preset"] is None:
+            raise refusal("found neither preset nor query", "exactly one of preset, query")
+        if query is not None and info.data["preset"] is not None:
+            raise refusal("found query beside preset", "exactly one of preset, query")
+        if query is not None and not query.strip():
+            raise refusal("found only blanks", "a PromQL expression")
+        return query
+
+    @field_validator("match_labels", mode="after")
+    @classmethod
+    def _labels_of_a_preset(cls, labels: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if labels and info.data.get("query") is not None:
+            raise refusal(
+                "found matchLabels beside query",
+                "matchLabels belong to a preset: write them into the query",
+            )
+        reserved = sorted(name for name in labels if name.startswith("__"))
+        if reserved:
+            raise refusal(f"found {reserved[0]}", "labels that start with __ are Prometheus' own")
+        return labels
 
 
 class Capacity(Model):
-    per_replica: float = Field(gt=0, allow_inf_nan=False)
+    """What one replica carries."""
+
+    per_replica: Annotated[Number, Field(gt=0, le=1e12, allow_inf_nan=False)]
+    """Demand that one replica carries while it keeps the promised wait, in the demand's unit (per
+    second). From a load test of the served model on the served GPU; no default, since every
+    wrong guess is paid in GPUs or in late requests."""
 
 
 class ColdStart(Model):
-    duration: Duration = 300.0
+    """How long a new replica takes."""
+
+    duration: Annotated[float, DurationIn("0s", "6h")] = 300.0
+    """From ordering a replica until it is Ready: scheduling, image, weights, warm-up. Take a slow
+    start rather than the mean. Five minutes is usual for a model of 30 billion parameters whose
+    image is on the node."""
 
 
 class Floor(Model):
-    min: int | None = Field(default=None, ge=1)
-    max: int | None = Field(default=None, ge=1)
-    raise_limit: int | None = Field(default=None, ge=1)
+    """Bounds of the floor. Within them the forecast decides."""
+
+    min: Count | None = None
+    """Fewest replicas at any hour, whole. Left out: the `minReplicas` found on the target before
+    Foretide first wrote to it, since somebody chose that."""
+    max: Count | None = None
+    """Most replicas that the *floor* asks for, whole; the autoscaler above may go beyond. Left
+    out: the target's ceiling."""
+    raise_limit: Count | None = None
+    """Most replicas added to the floor in one cycle, for clusters where many starts at once
+    starve each other of bandwidth. Left out: no limit, since a late rise costs more."""
+
+    @field_validator("max", mode="after")
+    @classmethod
+    def _ordered(cls, most: int | None, info: ValidationInfo) -> int | None:
+        least = info.data.get("min")
+        if most is not None and least is not None and most < least:
+            raise refusal(f"found {most}, below floor.min {least}", "max is at least min")
+        return most
 
 
 class Release(Model):
-    after: Duration = 600.0
-    break_even: Duration = 1800.0
+    """How replicas are let go."""
+
+    after: Annotated[float, DurationIn("0s", "1d")] = 600.0
+    """The floor is lowered only to the highest that was wanted within this time, so that a dip is
+    waited out. An autoscaler's own window does not protect a lowered floor."""
+    break_even: Annotated[float, DurationIn("0s", "7d")] = 1800.0
+    """How long an idle replica may be kept for what starting it again costs (start-up, lost
+    prefix and KV cache, drain): one start is worth this much of a replica's time."""
 
 
 class Promise(Model):
-    wait: Duration = 5.0
+    """What the service promises."""
+
+    wait: Annotated[float, DurationIn("0s", "1h")] = 5.0
+    """A request is *late* when it meets a backlog worth more than this wait. Five seconds are
+    about what a person at a chat waits for the first word."""
 
 
 class Event(Model):
-    name: str
-    start: str
-    end: str
-    factor: float = Field(gt=0, allow_inf_nan=False)
+    """A known, one-off rise or fall of demand."""
+
+    name: Annotated[str, Field(min_length=1, max_length=63, pattern=r"\S")]
+    """What people call it; unique within the policy. It stands in the reasons of decisions."""
+    start: Annotated[str, Field(max_length=40, pattern=walltime.PATTERN)]
+    """First moment, as `2026-11-10T20:00`: in `timeZone` unless it has an offset. In an hour that
+    the clocks repeat, the earlier one."""
+    end: Annotated[str, Field(max_length=40, pattern=walltime.PATTERN)]
+    """Moment after the last, written like `start`. In an hour that the clocks repeat, the later
+    one."""
+    factor: Annotated[Number, Field(gt=0, le=1000, allow_inf_nan=False)]
+    """What the forecast demand is multiplied by while the event lasts: 3 is thrice the usual."""
+
+    def window(self, time_zone: str) -> tuple[float, float]:
+        """Start and end in POSIX seconds; a repeated hour is read so that the event is longest.
+
+        Raises
+        ------
+        ValueError
+            One of them is no date, is skipped by the clocks, or the zone does not exist.
+        """
+        return walltime.posix(self.start, time_zone), walltime.posix(
+            self.end, time_zone, later=True
+        )
 
 
 class Spec(Model):
+    """What is wanted for one service."""
+
     mode: Mode = Mode.OBSERVE
-    time_zone: str = "UTC"
+    """What may be written. `Observe`: nothing, decisions are only shown. `RaiseOnly`: the floor
+    never goes below the one that was found. `Act`: the floor moves both ways within its bounds.
+    Observe is the default, so that a new policy can be watched before it is trusted."""
+    time_zone: Annotated[str, Field(min_length=1, max_length=64)] = "UTC"
+    """IANA zone of the tide and of event times, as `Asia/Shanghai`. People come by the clock on
+    their wall, so the tide follows it through daylight saving changes."""
     target_ref: TargetRef
+    """The object whose floor is moved. One policy for each target."""
     demand: Demand
+    """Where demand is read."""
     capacity: Capacity
+    """What one replica carries."""
     cold_start: ColdStart = ColdStart()
+    """How long a new replica takes: replicas are ordered this much ahead of the need."""
     floor: Floor = Floor()
+    """Bounds of the floor."""
     release: Release = Release()
+    """How replicas are let go."""
     promise: Promise = Promise()
-    events: tuple[Event, ...] = ()
+    """What counts as late."""
+    events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
+    """Known one-off events. Where several overlap, their factors multiply."""
+
+    @field_validator("time_zone", mode="after")
+    @classmethod
+    def _zone_exists(cls, name: str) -> str:
+        try:
+            walltime.zone(name)
+        except ValueError as error:
+            raise refusal(f"{error}", "an IANA name such as Asia/Shanghai") from error
+        return name
+
+    @field_validator("events", mode="wrap")
+    @classmethod
+    def _events_can_happen(
+        cls, given: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> tuple[Event, ...]:
+        # both kinds of errors are reported, so that one run of `check` shows everything
+        problems: list[InitErrorDetails] = []
+        events: tuple[Event, ...] = ()
+        try:
+            events = handler(given)
+        except ValidationError as error:
+            problems = details(error)
+        # a refused zone has its own error; the other rules about events are then checked in UTC
+        problems += _event_problems(given, info.data.get("time_zone", "UTC"))
+        if problems:
+            raise ValidationError.from_exception_data("Spec", problems)
+        return events
+
+    @property
+    def event_windows(self) -> tuple[EventWindow, ...]:
+        """The events in POSIX seconds, in the order in which they are written."""
+        return _windows(self.events, self.time_zone) if self.events else ()
+
+
+@lru_cache(maxsize=1024)
+def _windows(events: tuple[Event, ...], time_zone: str) -> tuple[EventWindow, ...]:
+    """Resolve all events once."""
+    return tuple(EventWindow(e.name, *e.window(time_zone), e.factor) for e in events)
+
+
+def _event_problems(given: Any, time_zone: str) -> list[InitErrorDetails]:
+    """Everything that is wrong between the fields of events, each with its place.
+
+    `given` is as it was written, or already events; what is of a wrong type is left to pydantic.
+    """
+    problems: list[InitErrorDetails] = []
+    names: set[str] = set()
+    for at, event in enumerate(given if isinstance(given, list | tuple) else ()):
+        raw = event if isinstance(event, dict) else dict(event) if isinstance(event, Event) else {}
+        name = raw.get("name")
+        if isinstance(name, str) and name in names:
+            error = refusal(f'found "{name}" a second time', "each event has its own name")
+            problems.append(InitErrorDetails(type=error, loc=(at, "name"), input=name))
+        names.add(str(name))
+        problems += _time_problems(at, raw, time_zone)
+    return problems
+
+
+def _time_problems(at: int, raw: dict[str, Any], time_zone: str) -> list[InitErrorDetails]:
+    """Check the start and end of one event."""
+    problems: list[InitErrorDetails] = []
+    bounds: dict[str, float] = {}
+    for key in ("start", "end"):
+        text = raw.get(key)
+        if not isinstance(text, str) or not walltime.has_form(text):
+            continue  # pydantic says so
+        try:
+            bounds[key] = walltime.posix(text, time_zone, later=key == "end")
+        except ValueError as failure:
+            error = refusal(*str(failure).split("; ", 1))
+            problems.append(InitErrorDetails(type=error, loc=(at, key), input=text))
+    if len(bounds) == 2 and bounds["end"] <= bounds["start"]:
+        error = refusal(f'found "{raw["end"]}"', f'an end comes after its start "{raw["start"]}"')
+        problems.append(InitErrorDetails(type=error, loc=(at, "end"), input=raw["end"]))
+    return problems
+
+
+# what the API server keeps in metadata besides our own fields: known, and of no meaning here
+_FOREIGN_METADATA = frozenset(
+    {
+        "labels",
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generateName",
+        "managedFields",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+    }
+)
 
 
 class Metadata(Model):
-    # the API server adds many more fields; only these are ours
-    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, alias_generator=to_camel)
-    name: str
-    namespace: str = "default"
+    """Name and place of the policy, as in every Kubernetes object."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: ObjectName
+    """Name of the policy."""
+    namespace: Annotated[str, Field(min_length=1, max_length=63, pattern=_DNS_LABEL)] = "default"
+    """Namespace of the policy *and* of its target and series."""
     annotations: dict[str, str] = Field(default_factory=dict)
+    """`foretide.dev/paused: "true"` stops all writes at once; others are of no meaning here."""
     generation: int | None = None
+    """Counted by the API server; status names the generation that it was made for."""
     uid: str | None = None
+    """Given by the API server."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_foreign(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            return {key: value for key, value in given.items() if key not in _FOREIGN_METADATA}
+        return given
 
 
 class TidePolicy(Model):
-    api_version: Literal["foretide.dev/v1alpha1"] = "foretide.dev/v1alpha1"
-    kind: Literal["TidePolicy"] = "TidePolicy"
+    """A policy: which target's floor follows which demand, and within what bounds."""
+
+    api_version: Literal["foretide.dev/v1alpha1"] = API_VERSION
+    """Version of this schema."""
+    kind: Literal["TidePolicy"] = KIND
+    """Kind of this document."""
     metadata: Metadata
+    """Name and namespace."""
     spec: Spec
+    """What is wanted."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_status(cls, given: Any) -> Any:
+        # written by the controller into the custom resource, never read back as a wish
+        if isinstance(given, dict) and "status" in given:
+            return {key: value for key, value in given.items() if key != "status"}
+        return given
 
     @property
     def key(self) -> str:
         """`namespace/name`, unique in a cluster."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def target_key(self) -> str:
+        """Which object the policy moves; two policies must not share one."""
+        ref = self.spec.target_ref
+        return f"{ref.kind} {self.metadata.namespace}/{ref.name}"
+
+    @property
+    def paused(self) -> bool:
+        """Whether the policy's own annotation asks for no writes."""
+        return self.metadata.annotations.get(PAUSED_ANNOTATION) == "true"
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the policy as the document that it was read from, defaults filled in."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def copy_with(self, **spec: Any) -> Self:
+        """Return the same policy with some fields of its spec replaced (not validated again)."""
+        return self.model_copy(update={"spec": self.spec.model_copy(update=spec)})
