@@ -7,8 +7,7 @@ A field is accepted only once it works. Inside, durations are float seconds.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     ConfigDict,
@@ -22,6 +21,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from autoscaler import walltime
+from autoscaler.events import Event, EventWindow, problems_of, windows
 from autoscaler.fields import Count, DurationIn, Model, Number, details, refusal
 from autoscaler.model import Mode
 
@@ -35,15 +35,6 @@ _DNS_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _LABEL = r"^[a-zA-Z_][a-zA-Z0-9_]*$"
 
 ObjectName = Annotated[str, Field(min_length=1, max_length=253, pattern=_DNS_NAME)]
-
-
-class EventWindow(NamedTuple):
-    """An event in POSIX seconds: demand in [start, end) is multiplied by `factor`."""
-
-    name: str
-    start: float
-    end: float
-    factor: float
 
 
 class TargetRef(Model):
@@ -164,33 +155,6 @@ class Promise(Model):
     about what a person at a chat waits for the first word."""
 
 
-class Event(Model):
-    """A known, one-off rise or fall of demand."""
-
-    name: Annotated[str, Field(min_length=1, max_length=63, pattern=r"\S")]
-    """What people call it; unique within the policy. It stands in the reasons of decisions."""
-    start: Annotated[str, Field(max_length=40, pattern=walltime.PATTERN)]
-    """First moment, as `2026-11-10T20:00`: in `timeZone` unless it has an offset. In an hour that
-    the clocks repeat, the earlier one."""
-    end: Annotated[str, Field(max_length=40, pattern=walltime.PATTERN)]
-    """Moment after the last, written like `start`. In an hour that the clocks repeat, the later
-    one."""
-    factor: Annotated[Number, Field(gt=0, le=1000, allow_inf_nan=False)]
-    """What the forecast demand is multiplied by while the event lasts: 3 is thrice the usual."""
-
-    def window(self, time_zone: str) -> tuple[float, float]:
-        """Start and end in POSIX seconds; a repeated hour is read so that the event is longest.
-
-        Raises
-        ------
-        ValueError
-            One of them is no date, is skipped by the clocks, or the zone does not exist.
-        """
-        return walltime.posix(self.start, time_zone), walltime.posix(
-            self.end, time_zone, later=True
-        )
-
-
 class Spec(Model):
     """What is wanted for one service."""
 
@@ -240,7 +204,7 @@ class Spec(Model):
         except ValidationError as error:
             problems = details(error)
         # a refused zone has its own error; the other rules about events are then checked in UTC
-        problems += _event_problems(given, info.data.get("time_zone", "UTC"))
+        problems += problems_of(given, info.data.get("time_zone", "UTC"))
         if problems:
             raise ValidationError.from_exception_data("Spec", problems)
         return events
@@ -248,50 +212,7 @@ class Spec(Model):
     @property
     def event_windows(self) -> tuple[EventWindow, ...]:
         """The events in POSIX seconds, in the order in which they are written."""
-        return _windows(self.events, self.time_zone) if self.events else ()
-
-
-@lru_cache(maxsize=1024)
-def _windows(events: tuple[Event, ...], time_zone: str) -> tuple[EventWindow, ...]:
-    """Resolve all events once."""
-    return tuple(EventWindow(e.name, *e.window(time_zone), e.factor) for e in events)
-
-
-def _event_problems(given: Any, time_zone: str) -> list[InitErrorDetails]:
-    """Everything that is wrong between the fields of events, each with its place.
-
-    `given` is as it was written, or already events; what is of a wrong type is left to pydantic.
-    """
-    problems: list[InitErrorDetails] = []
-    names: set[str] = set()
-    for at, event in enumerate(given if isinstance(given, list | tuple) else ()):
-        raw = event if isinstance(event, dict) else dict(event) if isinstance(event, Event) else {}
-        name = raw.get("name")
-        if isinstance(name, str) and name in names:
-            error = refusal(f'found "{name}" a second time', "each event has its own name")
-            problems.append(InitErrorDetails(type=error, loc=(at, "name"), input=name))
-        names.add(str(name))
-        problems += _time_problems(at, raw, time_zone)
-    return problems
-
-
-def _time_problems(at: int, raw: dict[str, Any], time_zone: str) -> list[InitErrorDetails]:
-    """Check the start and end of one event."""
-    problems: list[InitErrorDetails] = []
-    bounds: dict[str, float] = {}
-    for key in ("start", "end"):
-        text = raw.get(key)
-        if not isinstance(text, str) or not walltime.has_form(text):
-            continue  # pydantic says so
-        try:
-            bounds[key] = walltime.posix(text, time_zone, later=key == "end")
-        except ValueError as failure:
-            error = refusal(*str(failure).split("; ", 1))
-            problems.append(InitErrorDetails(type=error, loc=(at, key), input=text))
-    if len(bounds) == 2 and bounds["end"] <= bounds["start"]:
-        error = refusal(f'found "{raw["end"]}"', f'an end comes after its start "{raw["start"]}"')
-        problems.append(InitErrorDetails(type=error, loc=(at, "end"), input=raw["end"]))
-    return problems
+        return windows(self.events, self.time_zone) if self.events else ()
 
 
 # what the API server keeps in metadata besides our own fields: known, and of no meaning here
