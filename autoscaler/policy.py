@@ -20,10 +20,10 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails
 
-from autoscaler import walltime
-from autoscaler.events import Event, EventWindow, problems_of, windows
-from autoscaler.fields import Count, DurationIn, Model, Number, details, refusal
 from autoscaler.model import Mode
+from autoscaler.schema import walltime
+from autoscaler.schema.events import Event, EventWindow, problems_of, windows
+from autoscaler.schema.fields import Count, DurationIn, Model, Number, details, refusal
 
 GROUP = "foretide.dev"
 API_VERSION: Final = "foretide.dev/v1alpha1"

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from autoscaler.durations import SCHEMA_PATTERN, format_duration, parse_duration
+from autoscaler.schema.durations import SCHEMA_PATTERN, format_duration, parse_duration
 
 
 class Model(BaseModel):

@@ -12,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from autoscaler import walltime
-from autoscaler.fields import Model, Number, refusal
+from autoscaler.schema import walltime
+from autoscaler.schema.fields import Model, Number, refusal
 
 
 class EventWindow(NamedTuple):

@@ -1,0 +1,1 @@
+"""What the policy and the configuration schema share: field types, times, documents, problems."""
