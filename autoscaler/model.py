@@ -77,7 +77,8 @@ class Samples:
 
     Attributes
     ----------
-    times : shape (n,), POSIX seconds
+    times : shape (n,), POSIX seconds at which the step starts that a sample stands for; a source
+        whose samples look back (a rate at T over [T - step, T]) subtracts the step
     values : shape (n,), demand per second (float32 precision, so that records are lossless)
     """
 

@@ -1,1 +1,9 @@
-"""."""
+"""Stage 1: samples become a regular series whose doubtful steps are marked.
+
+A missing number is never 0: what is not known is NaN and marked, and what makes the whole history
+distrusted is a doubt, which later holds the floor.
+"""
+
+from autoscaler.demand.grid import regular
+
+__all__ = ["regular"]

@@ -1,0 +1,99 @@
+"""Samples as they were read become demand on a regular UTC grid, every decision anew.
+
+This runs in every cycle over four weeks of samples, so the usual case (samples already on the
+grid, all of them usable) takes a path of a few whole-array passes and copies nothing.
+"""
+
+from __future__ import annotations
+
+from math import floor as round_down
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoscaler.demand.doubts import doubts_of
+from autoscaler.demand.marks import mark_outages, mark_saturated, short_gaps_filled
+from autoscaler.model import Floats, History, Mark, Reason, Samples, Series
+
+LONGEST = 600_000
+"""Steps that a series may have (over a year at 60 s): one absurd old timestamp must not cost
+gigabytes."""
+
+
+def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
+    """Put a history on its grid up to the last finished step before `now`.
+
+    A sample at time t stands for the demand over the whole step that t lies in; several samples
+    in a step are averaged. A step that ends after `now` is not finished and not used. Steps up to
+    `now` without a sample are there, unknown, so the series always ends at the present.
+
+    Parameters
+    ----------
+    history : samples in any order, finite or not
+    now : POSIX seconds
+
+    Returns
+    -------
+    Series
+        Short gaps filled, saturated and outage stretches marked; empty when nothing is usable.
+    tuple of Reason
+        Doubts about the history; empty when there are none.
+    """
+    step = history.step
+    end = round_down(now / step + 1e-9)  # number of the first unfinished step
+    values, first, refused = _on_grid(history.demand, step, end)
+    marks = np.zeros(len(values), dtype=np.uint8)
+    if refused is not None:
+        marks[refused] |= np.uint8(Mark.REFUSED)
+    values, known = short_gaps_filled(values, marks, step)
+    mark_outages(values, marks, step)
+    if history.saturated is not None:
+        mark_saturated(history.saturated, history.demand, marks, first, step)
+    series = Series(start=first * step, step=step, values=values, marks=marks)
+    return series, doubts_of(history, series, known, now)
+
+
+def _on_grid(
+    samples: Samples, step: float, end: int
+) -> tuple[Floats, int, NDArray[np.int64] | None]:
+    """Values per step (NaN where unknown), number of the first step, steps with refused samples."""
+    times, values = samples.times, samples.values
+    if _is_regular(times, values, step):
+        first = round(times[0] / step)
+        if first <= end <= first + len(values):
+            return values[: end - first], first, None
+    return _binned(times, values, step, end)
+
+
+def _is_regular(times: Floats, values: Floats, step: float) -> bool:
+    """Whether the samples already are the grid, without one that needs a second look."""
+    n = len(times)
+    if n < 2 or times[0] % step != 0 or times[-1] != times[0] + (n - 1) * step:
+        return False
+    low, high = values.min(), values.max()  # NaN spreads into both
+    return bool(low >= 0 and high < np.inf) and bool((times[1:] - times[:-1] == step).all())
+
+
+def _binned(
+    times: Floats, values: Floats, step: float, end: int
+) -> tuple[Floats, int, NDArray[np.int64] | None]:
+    """Average samples of any order into the steps in which they lie."""
+    timely = np.isfinite(times) & (times >= 0) & (times < end * step)
+    at = np.floor(times[timely] / step + 1e-9).astype(np.int64)
+    found = values[timely]
+    inside = (at > end - LONGEST) & (at < end)
+    at, found = at[inside], found[inside]
+    usable = np.isfinite(found) & (found >= 0)
+    if not usable.any():
+        return np.empty(0), end, None
+    first = int(at[usable].min())
+    length = end - first
+    counts = np.bincount(at[usable] - first, minlength=length)
+    with np.errstate(over="ignore"):
+        sums = np.bincount(at[usable] - first, weights=found[usable], minlength=length)
+    mean = np.divide(sums, counts, out=np.full(length, np.nan), where=counts > 0)
+    mean[~np.isfinite(mean)] = np.nan
+    # NaN is what a source says when it knows nothing; only other values are a refusal
+    wrong = at[~usable & ~np.isnan(found) & (at >= first)] - first
+    wrong = wrong[counts[wrong] == 0]
+    return mean, first, np.unique(wrong) if len(wrong) else None

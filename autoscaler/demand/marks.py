@@ -1,0 +1,105 @@
+"""What is known about single steps: bridged gaps, outages, lower bounds.
+
+Marked steps are holes or lower bounds for everything after this stage, never evidence of calm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoscaler.model import Floats, Mark, Samples
+
+BRIDGED = 600.0
+"""Longest gap in seconds that is bridged by a straight line; longer ones stay unknown."""
+
+NOTHING = 0.01
+"""Share of the mean demand up to which a step counts as nothing."""
+
+BUSY = 0.3
+"""An outage starts from a stretch that never fell below this share of its own median."""
+
+BEFORE = 1800.0
+"""Seconds before a fall that must have been busy."""
+
+LONGEST_OUTAGE = 6 * 3600.0
+"""After so many seconds a fall to nothing is taken as the truth, else it would hold for ever."""
+
+COMMON = 0.05
+"""With more than this share of steps at nothing, nothing is usual for the service."""
+
+
+def short_gaps_filled(
+    values: Floats, marks: NDArray[np.uint8], step: float
+) -> tuple[Floats, NDArray[np.bool_] | None]:
+    """Bridge short gaps by a line and mark what is missing and what is bridged.
+
+    Returns
+    -------
+    values : the same array when nothing was missing, else a copy
+    known : shape (n,), whether a step was read (before bridging); None when all were
+    """
+    if not len(values) or not np.isnan(values.min()):
+        return values, None
+    unknown = np.isnan(values)
+    starts, stops = runs(unknown)
+    lengths = stops - starts
+    filled = values.copy()
+    # the first step is known by construction; a gap that reaches the end has no far side
+    short = (lengths * step <= max(BRIDGED, step)) & (starts > 0) & (stops < len(values))
+    bridged = np.zeros(len(values), dtype=bool)
+    for start, stop in zip(starts[short], stops[short], strict=True):
+        bridged[start:stop] = True
+    where = np.flatnonzero(bridged)
+    known = ~unknown
+    filled[where] = np.interp(where, np.flatnonzero(known), values[known])
+    marks[unknown & ~bridged] |= np.uint8(Mark.MISSING)
+    marks[bridged] |= np.uint8(Mark.FILLED)
+    return filled, known
+
+
+def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
+    """Mark sudden, unexplained falls to nothing inside busy stretches.
+
+    Explained are falls of a service that often stands at nothing, and those that happened at the
+    same time a day or a week before. Recovery is not waited for: while such a fall lasts it is
+    marked too, up to `LONGEST_OUTAGE`.
+    """
+    n = len(values)
+    if n < 2:
+        return
+    mean = float(np.nanmean(values)) if np.isnan(values.min()) else float(values.mean())
+    limit = NOTHING * mean
+    # one pass tells the usual case; NaN compares false
+    if not mean > 0 or not (low := values <= limit).any() or low.sum() > COMMON * n:
+        return
+    before = max(2, round(BEFORE / step))
+    day = round(86_400.0 / step)
+    for start, stop in zip(*runs(low), strict=True):
+        lead = values[max(0, start - before) : start]
+        lead = lead[~np.isnan(lead)]
+        if len(lead) < 2 or lead.min() < BUSY * float(np.median(lead)) or lead[-1] <= 10 * limit:
+            continue
+        if any(start >= ago and low[start - ago] for ago in (day, 7 * day)):
+            continue
+        marks[start : min(stop, start + round(LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)
+
+
+def mark_saturated(
+    saturated: Samples, demand: Samples, marks: NDArray[np.uint8], first: int, step: float
+) -> None:
+    """Mark the steps in which the source says that demand is only a lower bound."""
+    if saturated.times is demand.times and len(saturated) >= len(marks) > 0:
+        flags = saturated.values[: len(marks)] > 0
+        if saturated.times[0] == first * step and not flags.any():
+            return
+    usable = np.isfinite(saturated.times) & (saturated.values > 0)
+    at = np.floor(saturated.times[usable] / step + 1e-9) - first
+    at = at[(at >= 0) & (at < len(marks))].astype(np.int64)
+    marks[at] |= np.uint8(Mark.SATURATED)
+
+
+def runs(flags: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Start and stop (exclusive) of every run of True."""
+    edges = np.diff(flags.astype(np.int8), prepend=0, append=0)
+    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
