@@ -33,7 +33,8 @@ def plain_wanted(observed: Floats, total: Ints, capacity: float, hpa: PlainHpa) 
     """Replicas that the metric alone asks for, per timeline.
 
     ratio = observed / (total * capacity) / target; total when |ratio - 1| is within the
-    tolerance, else ceil(total * ratio).
+    tolerance, else ceil(total * ratio). A billionth of a replica is let go, so that rounding does
+    not turn exactly k replicas into k + 1.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def plain_wanted(observed: Floats, total: Ints, capacity: float, hpa: PlainHpa) 
     capacity : demand per second of one replica
     """
     ideal = observed / (capacity * hpa.target)
-    within = np.abs(ideal - total) <= hpa.tolerance * total
-    return np.where(within, total, np.ceil(ideal)).astype(np.int64)
+    within = np.abs(ideal - total) <= hpa.tolerance * total + 1e-9
+    return np.where(within, total, np.ceil(ideal - 1e-9)).astype(np.int64)
 
 
 def plain_bounded(wanted: Ints, largest: Ints, total: Ints) -> Ints:

@@ -28,6 +28,7 @@ from autoscaler.replay.score import (
     cost_of,
     late_fraction,
     need_of,
+    replicas_for,
     score_of,
 )
 from autoscaler.replay.service import Service, backlog_of, ready_of
@@ -44,5 +45,6 @@ __all__ = [
     "need_of",
     "ready_of",
     "replay",
+    "replicas_for",
     "score_of",
 ]

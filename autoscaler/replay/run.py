@@ -103,6 +103,7 @@ def _finished(
     total: Ints, ready: Ints, backlog: Floats, demand: Floats, service: Service
 ) -> Replayed:
     """Tell late steps from the backlog and wrap up."""
-    late = (backlog > service.wait * service.capacity * ready) & (demand > 0)
+    patience = service.wait * service.capacity * ready
+    late = (backlog > patience * (1 + 1e-9)) & (demand > 0)
     before = total[:, 0] if total.shape[1] else np.zeros(len(total), dtype=np.int64)
     return Replayed(total=total, ready=ready, backlog=backlog, late=late, before=before)

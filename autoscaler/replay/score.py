@@ -24,8 +24,17 @@ def clairvoyant(demand: Floats, service: Service) -> Ints:
 
 def need_of(demand: Floats, service: Service) -> Ints:
     """Whole replicas for a demand: max(1, ceil(demand / capacity)), within the ceiling."""
-    need = np.maximum(np.ceil(demand / service.capacity), 1).astype(np.int64)
+    need = np.maximum(replicas_for(demand, service.capacity), 1)
     return need if service.ceiling is None else np.minimum(need, service.ceiling)
+
+
+def replicas_for(demand: Floats, capacity: float) -> Ints:
+    """Whole replicas that carry a demand, 0 for none.
+
+    Rounding must not turn exactly k replicas into k + 1: a billionth of one is let go.
+    """
+    whole: Ints = np.ceil(np.asarray(demand) / capacity - 1e-9).astype(np.int64)
+    return whole
 
 
 def close_gaps(floor: Ints, longest: int) -> Ints:

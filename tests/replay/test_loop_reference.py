@@ -46,12 +46,15 @@ class Loop:
             self.total.append(want)
             self.ready.append(serving)
             self.backlog.append(waiting)
-            self.late.append(now > 0 and waiting > service.wait * service.capacity * serving)
+            patience = service.wait * service.capacity * serving
+            self.late.append(now > 0 and waiting > patience * (1 + 1e-9))
 
     @staticmethod
     def _reactive(observed, total, wishes, service, hpa):
         ideal = observed / (service.capacity * hpa.target)
-        wish = total if abs(ideal - total) <= hpa.tolerance * total else math.ceil(ideal)
+        wish = (
+            total if abs(ideal - total) <= hpa.tolerance * total + 1e-9 else math.ceil(ideal - 1e-9)
+        )
         wishes.append(wish)
         if wish < total:
             return min(total, max(wishes[-hpa.window :]))

@@ -1,0 +1,204 @@
+"""Recorded traffic: one documented file format, and the regular grid that a world runs on.
+
+A traffic file is CSV (gzip allowed) with a header. `t` is seconds, or `timestamp` is a time; the
+other columns are values of that slot: totals per slot, unless the header says `_per_second` at
+the end of a column's name. A row that is not there is a hole, a zero is a zero. Bad rows are told
+by line number and counted, never dropped silently.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from autoscaler.errors import TraceError
+from autoscaler.model import Floats
+
+# in order of preference when a file has several and none is asked for
+COLUMNS = (
+    *("value", "requests", "messages", "mentions", "passengers", "bits", "cpu", "calls"),
+    *("page_views", "demand_mw", "demand_mwh", "rentals", "vehicles", "crossings", "pedestrians"),
+    *("actual_departures", "cpu_usage", "cpu_percent", "generative_qps_sum", "avg_cpu"),
+)
+Within = Literal["linear", "hold"]
+Per = Literal["slot", "second"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What a traffic file says.
+
+    Attributes
+    ----------
+    times : shape (n,), seconds from the first row, increasing
+    values : shape (n,), demand per second over the slot that starts there
+    column : name of the column that was read
+    slot : seconds of one slot (the commonest distance of rows)
+    start : POSIX seconds of the first row, or None when the file has only `t`
+    refused : what was wrong with rows that were not used, by line number
+    """
+
+    times: Floats
+    values: Floats
+    column: str
+    slot: float
+    start: float | None = None
+    refused: tuple[str, ...] = ()
+
+
+def read_traffic(path: Path, column: str | None = None, per: Per | None = None) -> Traffic:
+    """Read a traffic file.
+
+    Parameters
+    ----------
+    path : a CSV file, compressed when it ends in .gz
+    column : the value column; without it the first known name, or the only one that there is
+    per : whether values are totals per slot (default) or per second
+
+    Raises
+    ------
+    TraceError
+        No header, no time, no such column, no usable row, times that go backwards.
+    """
+    with _opened(path) as lines:
+        rows = csv.reader(lines)
+        try:
+            header = [name.strip() for name in next(rows)]
+        except StopIteration:
+            raise TraceError(
+                f"{path}: empty; a header line with `t` or `timestamp` is needed"
+            ) from None
+        clock = _clock_column(path, header)
+        name = _value_column(path, header, column)
+        times, values, refused = _numbers(rows, header.index(clock), header.index(name))
+    if len(times) < 2:
+        raise TraceError(
+            f"{path}: {len(times)} usable rows in column {name}; 2 are needed" + _few(refused)
+        )
+    return _traffic(times, values, refused, name, per, absolute=clock == "timestamp")
+
+
+def grid(traffic: Traffic, step: float = 60.0, within: Within = "linear") -> Floats:
+    """Demand per second on a regular grid from the first row to the last, shape (n,).
+
+    Parameters
+    ----------
+    step : seconds
+    within : `linear` draws a straight line between rows (it betrays the next slot); `hold` gives
+        each step its slot's value, and bridges a missing row by the last one
+
+    Negative values count as 0.
+    """
+    at = np.arange(math.floor(traffic.times[-1] / step + 1e-9) + 1) * step
+    values = np.maximum(traffic.values, 0.0)
+    if within == "linear":
+        line: Floats = np.interp(at, traffic.times, values)
+        return line
+    held: Floats = values[np.searchsorted(traffic.times, at, side="right") - 1]
+    return held
+
+
+def _opened(path: Path) -> io.TextIOBase:
+    """Open plain or compressed text."""
+    try:
+        if path.suffix == ".gz":
+            return io.StringIO(gzip.decompress(path.read_bytes()).decode("utf-8-sig"))
+        return io.StringIO(path.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise TraceError(f"{path}: cannot be read as text: {error}") from error
+
+
+def _clock_column(path: Path, header: list[str]) -> str:
+    """Prefer `t`, which has no zone to be wrong about."""
+    for name in ("t", "timestamp"):
+        if name in header:
+            return name
+    raise TraceError(f"{path}: no column `t` or `timestamp`; found {', '.join(header)}")
+
+
+def _value_column(path: Path, header: list[str], column: str | None) -> str:
+    """Take the asked column, the first known, or the only one."""
+    others = [name for name in header if name not in {"t", "timestamp"}]
+    if column is not None:
+        if column in others:
+            return column
+        raise TraceError(f"{path}: no column {column!r}; found {', '.join(others)}")
+    for name in COLUMNS:
+        if name in others:
+            return name
+    if len(others) == 1:
+        return others[0]
+    raise TraceError(f"{path}: which column is the demand? choose one of {', '.join(others)}")
+
+
+def _numbers(
+    rows: Iterator[list[str]], clock: int, value: int
+) -> tuple[list[float], list[float], list[str]]:
+    """Parse rows; what cannot be used is told by line number."""
+    times: list[float] = []
+    values: list[float] = []
+    refused: list[str] = []
+    for line, row in enumerate(rows, start=2):
+        try:
+            at, number = _instant(row[clock]), float(row[value])
+        except (ValueError, IndexError):
+            if row:
+                refused.append(f"line {line}: {','.join(row)[:60]!r} has no time and number")
+            continue
+        if not math.isfinite(number) or not math.isfinite(at):
+            refused.append(f"line {line}: {number} is not a finite number")
+        elif times and at <= times[-1]:
+            refused.append(f"line {line}: time does not increase")
+        else:
+            times.append(at)
+            values.append(number)
+    return times, values, refused
+
+
+def _instant(text: str) -> float:
+    """Seconds of `t`, or POSIX seconds of a timestamp (without a zone it is read as UTC)."""
+    try:
+        return float(text)
+    except ValueError:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _traffic(
+    times: list[float],
+    values: list[float],
+    refused: list[str],
+    name: str,
+    per: Per | None,
+    *,
+    absolute: bool,
+) -> Traffic:
+    """Make times relative and values per second."""
+    at = np.asarray(times)
+    gaps = np.diff(at)
+    distances, counts = np.unique(gaps, return_counts=True)
+    slot = float(distances[np.argmax(counts)])
+    if per is None:
+        per = "second" if name.endswith("_per_second") else "slot"
+    return Traffic(
+        times=at - at[0],
+        values=np.asarray(values) / (slot if per == "slot" else 1.0),
+        column=name,
+        slot=slot,
+        start=float(at[0]) if absolute else None,
+        refused=tuple(refused),
+    )
+
+
+def _few(refused: list[str]) -> str:
+    """Append the first refusals to a message."""
+    return "; " + "; ".join(refused[:3]) if refused else ""
