@@ -29,3 +29,6 @@ settings.register_profile(
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "desk")
 )
+
+# the real Kubernetes and Prometheus; its fixtures cost nothing until a test asks for one
+pytest_plugins = ["tests.lab.fixtures"]
