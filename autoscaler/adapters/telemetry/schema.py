@@ -1,0 +1,196 @@
+"""The words of a decision record, version 1: nouns of the model to JSON and back.
+
+Everything that a decision looked at is written so that it reads back to the same value; of what
+came of it, the numbers and codes that a replay must give again. Sentences of reasons are left out:
+they come back with the replay. Numbers that are not finite are written as text, since JSON has none.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from hashlib import blake2b
+from typing import Any
+
+from autoscaler.adapters.telemetry.strips import RecordDamaged
+from autoscaler.model import (
+    Code,
+    Decision,
+    Knowledge,
+    Memory,
+    Reason,
+    Result,
+    Target,
+    Wanted,
+)
+
+VERSION = 1
+_TARGET = tuple(field.name for field in fields(Target))
+_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+Document = dict[str, Any]
+
+
+def number(value: float) -> float | int | str:
+    """Number as JSON can hold it: whole ones without a point, others to 15 significant digits."""
+    value = float(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return int(value) if value.is_integer() and abs(value) < 2**53 else float(f"{value:.15g}")
+
+
+def unnumber(value: Any) -> float:
+    """Undo `number`."""
+    return _WORDS[value] if isinstance(value, str) else float(value)
+
+
+def text(document: Any) -> str:
+    """One line of JSON without blanks."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(document: Any, size: int = 4) -> str:
+    """Short fingerprint of a JSON document, independent of the order of its keys."""
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return blake2b(canonical.encode(), digest_size=size).hexdigest()
+
+
+def target_document(target: Target) -> Document:
+    """Every field of an observed target."""
+    return {name: getattr(target, name) for name in _TARGET}
+
+
+def target_of(document: Mapping[str, Any]) -> Target:
+    """Undo `target_document`."""
+    try:
+        return Target(**{name: document[name] for name in _TARGET if name in document})
+    except TypeError as error:
+        raise RecordDamaged(f"the target in a record is not whole: {error}") from error
+
+
+def changed(before: Mapping[str, Any] | None, now: Document) -> Document:
+    """Fields of `now` that are not as before."""
+    if before is None:
+        return now
+    return {key: value for key, value in now.items() if key not in before or before[key] != value}
+
+
+def reasons_document(reasons: Sequence[Reason], *, sentences: bool = False) -> list[list[Any]]:
+    """Codes and numbers; sentences too where the reason is an input and cannot be had again."""
+    rows: list[list[Any]] = []
+    for reason in reasons:
+        row: list[Any] = [str(reason.code), {k: number(v) for k, v in reason.numbers.items()}]
+        rows.append([*row, reason.sentence] if sentences else row)
+    return rows
+
+
+def reasons_of(rows: Sequence[Sequence[Any]]) -> tuple[Reason, ...]:
+    """Undo `reasons_document`; where no sentence was kept it is empty."""
+    return tuple(
+        Reason(
+            code=Code(row[0]),
+            sentence=row[2] if len(row) > 2 else "",
+            numbers={key: unnumber(value) for key, value in row[1].items()},
+        )
+        for row in rows
+    )
+
+
+def wanted_rows(wanted: Sequence[Wanted]) -> list[list[float | int]]:
+    """Pairs of time and floor."""
+    return [[w.at, w.floor] for w in wanted]
+
+
+def memory_document(memory: Memory) -> Document:
+    """Every field of a memory, whole."""
+    return {
+        "wanted": wanted_rows(memory.wanted),
+        "since": memory.since,
+        "shadow": memory.shadow,
+        "written": None if memory.written is None else wanted_rows([memory.written])[0],
+    }
+
+
+def memory_change(before: Document, now: Document) -> Document:
+    """Memory said through the one before: how many of `wanted` fell out, what was added."""
+    change = changed({k: v for k, v in before.items() if k != "wanted"}, {
+        k: v for k, v in now.items() if k != "wanted"
+    })  # fmt: skip
+    was, is_now = before["wanted"], now["wanted"]
+    for drop in range(len(was) + 1):
+        kept = len(was) - drop
+        if kept <= len(is_now) and was[drop:] == is_now[:kept]:
+            return change if was == is_now else {**change, "wanted": [drop, *is_now[kept:]]}
+    raise AssertionError("nothing in common is a common part too")
+
+
+def memory_changed(before: Document, change: Mapping[str, Any]) -> Document:
+    """Undo `memory_change`."""
+    result = {**before, **change}
+    if "wanted" in change:
+        drop, *added = change["wanted"]
+        result["wanted"] = [*before["wanted"][drop:], *added]
+    return result
+
+
+def memory_of(document: Mapping[str, Any]) -> Memory:
+    """Undo `memory_document`."""
+    try:
+        written = document["written"]
+        return Memory(
+            wanted=tuple(Wanted(at=at, floor=floor) for at, floor in document["wanted"]),
+            since=document["since"],
+            shadow=document["shadow"],
+            written=None if written is None else Wanted(at=written[0], floor=written[1]),
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise RecordDamaged(f"the memory in a record is not whole: {error!r}") from error
+
+
+def knowledge_document(knowledge: Knowledge) -> Document:
+    """What a rebuilt knowledge must agree with; the rebuilding needs only history and time."""
+    return {
+        "fitted_at": knowledge.fitted_at,
+        "forecaster": knowledge.fitted.name,
+        "order_level": number(knowledge.order_level),
+        "tide": number(knowledge.tide),
+        "scores": {name: number(score) for name, score in knowledge.scores.items()},
+    }
+
+
+def decision_document(decision: Decision) -> Document:
+    """Numbers and codes that a replay of the decision must give again."""
+    document: Document = {
+        "floor": decision.floor,
+        "present": decision.present,
+        "write": decision.write,
+        "uncapped": decision.uncapped,
+        "reasons": reasons_document(decision.reasons),
+    }
+    if decision.doubts:
+        document["doubts"] = reasons_document(decision.doubts)
+    if decision.need is not None:
+        document["need"] = int(decision.need.now)
+    if decision.forecast is not None:
+        path = decision.forecast.quantiles
+        document["forecast"] = [number(path[0, 0]), number(path[-1, 0])] if path.size else []
+    if decision.plan is not None:
+        document["plan"] = [decision.plan.floor, number(decision.plan.lead)]
+        if decision.plan.changes:
+            first = decision.plan.changes[0]
+            document["next"] = [number(first.at), first.floor]
+    return document
+
+
+def result_document(result: Result) -> Document:
+    """Outcome, message and the decision's numbers."""
+    document: Document = {"outcome": str(result.outcome)}
+    if result.message:
+        document["message"] = result.message
+    if result.decision is not None:
+        document |= decision_document(result.decision)
+    return document
