@@ -96,10 +96,17 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """All policies of a source at one moment."""
+    """All policies of a source at one moment.
+
+    Attributes
+    ----------
+    complete : False when part of the source could not be read at all (a file that is no YAML, a
+        document without a name): then a policy that is missing here is not to be taken as removed
+    """
 
     policies: tuple[TidePolicy, ...]
     refused: tuple[Refusal, ...] = ()
+    complete: bool = True
 
 
 class PolicySource(Protocol):
