@@ -44,7 +44,7 @@ class DurationType(click.ParamType[float]):
         """Seconds as a float; a bare number is refused, since its unit would be a guess."""
         if isinstance(value, int | float):
             return float(value)
-        from autoscaler.policy import parse_duration
+        from autoscaler.schema.durations import parse_duration
 
         try:
             return parse_duration(value)
