@@ -1,7 +1,8 @@
 """What holds for every test: how Hypothesis searches, and that threads of numpy stay out of it.
 
-Conventions (CONTRIBUTING.md): a folder per part, a file per behaviour (`tests/<part>/test_<behaviour>.py`),
-helpers imported as `tests.support.NAME` or `tests.<part>.NAME`.
+Conventions (CONTRIBUTING.md): a folder per part, a file per behaviour
+(`tests/<part>/test_<behaviour>.py`), helpers imported as `tests.support.NAME` or
+`tests.<part>.NAME`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ settings.register_profile(
 # at the desk: new examples each time, failing ones remembered in .hypothesis/
 settings.register_profile("desk", deadline=None, print_blob=True, suppress_health_check=_QUIET)
 # a night's search: HYPOTHESIS_PROFILE=night
-settings.register_profile(
-    "night", deadline=None, max_examples=5000, suppress_health_check=_QUIET
-)
+settings.register_profile("night", deadline=None, max_examples=5000, suppress_health_check=_QUIET)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "desk")
 )

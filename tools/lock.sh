@@ -32,3 +32,4 @@ export_set test --group test
 export_set lint --group lint
 export_set browser --group browser
 export_set lock --only-group lock
+export_set go --only-group go

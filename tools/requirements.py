@@ -23,13 +23,14 @@ FILES: dict[str, tuple[str, ...]] = {
     "lint": ("lint",),
     "browser": ("browser",),
     "lock": ("lock",),
+    "go": ("go",),
 }
 # files that hold a group alone, without the dependencies of the package
-ALONE = {"lock"}
+ALONE = {"lock", "go"}
 
 
 def group(groups: dict[str, list[str | dict[str, str]]], name: str) -> list[str]:
-    """Requirements of a dependency group, with the groups that it includes."""
+    """List what a dependency group asks for, with the groups that it includes."""
     found: list[str] = []
     for item in groups[name]:
         found += [item] if isinstance(item, str) else group(groups, item["include-group"])
@@ -49,9 +50,11 @@ def differences(name: str, wanted: list[str], text: str) -> list[str]:
     where = f"requirements/{name}.txt"
     faults = [f"{where}: an address: {line}" for line in text.splitlines() if "://" in line]
     pinned = pins(text)
-    for line in re.split(r"\n(?=\S)", text):
-        if "==" in line and "--hash=sha256:" not in line:
-            faults.append(f"{where}: no hash: {line}")
+    faults += [
+        f"{where}: no hash: {line}"
+        for line in re.split(r"\n(?=\S)", text)
+        if "==" in line and "--hash=sha256:" not in line
+    ]
     for item in wanted:
         requirement = Requirement(item)
         versions = pinned.get(canonicalize_name(requirement.name))

@@ -1,4 +1,4 @@
-"""A real Kubernetes control plane and a real Prometheus on loopback, for tests and for a person's desk.
+"""A real Kubernetes control plane and a real Prometheus on loopback, for tests and for people.
 
 README.md beside this file says what there is and how a test uses it.
 """

@@ -1,4 +1,4 @@
-"""`python -m tests.lab`: builds what is missing and keeps a cluster and a Prometheus up until Ctrl-C.
+"""`python -m tests.lab`: builds what is missing, keeps a cluster and a Prometheus until Ctrl-C.
 
 `--missing` only says what is not there (exit code 1), `--build [PROGRAM …]` only builds.
 """
@@ -19,8 +19,12 @@ from tests.lab import build
 def main() -> int:
     """Parse the command line; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab", description=__doc__)
-    parser.add_argument("--missing", action="store_true", help="name the programs that are not there")
-    parser.add_argument("--build", nargs="*", metavar="MODULE", help="build only; all when none is named")
+    parser.add_argument(
+        "--missing", action="store_true", help="name the programs that are not there"
+    )
+    parser.add_argument(
+        "--build", nargs="*", metavar="MODULE", help="build only; all when none is named"
+    )
     options = parser.parse_args()
     if options.missing:
         absent = build.missing()

@@ -1,4 +1,4 @@
-"""The test's own hand in the cluster: plain JSON over HTTPS, independent of the adapter under test."""
+"""The test's own hand in the cluster: plain JSON over HTTPS, not the adapter under test."""
 
 from __future__ import annotations
 
@@ -62,7 +62,13 @@ class Api:
         self._session.close()
 
     def call(
-        self, verb: str, path: str, body: object = None, *, media: str = "application/json", **query: str
+        self,
+        verb: str,
+        path: str,
+        body: object = None,
+        *,
+        media: str = "application/json",
+        **query: str,
     ) -> Json:
         """One request; the answer's JSON.
 
@@ -113,7 +119,9 @@ class Api:
         query = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
         return self.call("PATCH", path, document, media="application/apply-patch+yaml", **query)
 
-    def patch(self, kind: str, name: str, body: Json, namespace: str = "default", *, manager: str = "lab") -> Json:
+    def patch(
+        self, kind: str, name: str, body: Json, namespace: str = "default", *, manager: str = "lab"
+    ) -> Json:
         """JSON merge patch."""
         path = self.path(kind, namespace, name)
         return self.call(

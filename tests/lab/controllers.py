@@ -1,4 +1,4 @@
-"""The rest of a cluster: controller manager (with the HPA), scheduler, and kwok's nodes and pods."""
+"""The rest of a cluster: controller manager (with the HPA), scheduler, kwok's nodes and pods."""
 
 from __future__ import annotations
 
@@ -76,7 +76,13 @@ class Controllers:
         return "\n".join(f"--- {each.name}\n{each.tail(15)}" for each in self._processes)
 
     def serve(
-        self, namespace: str, name: str, *, replicas: int, cold_start: str, annotations: Json | None = None
+        self,
+        namespace: str,
+        name: str,
+        *,
+        replicas: int,
+        cold_start: str,
+        annotations: Json | None = None,
     ) -> None:
         """Create a Deployment of GPU pods that become Ready `cold_start` after they are bound."""
         container = {
@@ -87,7 +93,7 @@ class Controllers:
         template = {
             "metadata": {
                 "labels": {"app": name},
-                "annotations": {COLD_START: cold_start, **(annotations or {})},
+                "annotations": {COLD_START: cold_start},
             },
             "spec": {"containers": [container], "terminationGracePeriodSeconds": 1},
         }

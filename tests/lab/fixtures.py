@@ -30,10 +30,8 @@ def lab_programs() -> None:
 
 
 @pytest.fixture(scope="session")
-def control_plane(
-    lab_programs: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Any]:
-    """A `plane.ControlPlane`: a real API server with RBAC, tokens and an audit log of all writes."""
+def control_plane(lab_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A `plane.ControlPlane`: a real API server with RBAC, tokens, and an audit log of writes."""
     from tests.lab.plane import ControlPlane  # noqa: PLC0415 (costs time only where a lab runs)
 
     plane = ControlPlane(tmp_path_factory.mktemp("plane"))
@@ -65,9 +63,7 @@ def external_metrics(control_plane: Any) -> Iterator[Any]:
 def namespace(control_plane: Any) -> str:
     """A new namespace in the cluster."""
     name = f"test-{secrets.token_hex(4)}"
-    control_plane.api.create(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    )
+    control_plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return name
 
 

@@ -1,4 +1,4 @@
-"""etcd and a real kube-apiserver on loopback: RBAC, tokens, aggregation, and an audit log of writes."""
+"""etcd and a real kube-apiserver on loopback: RBAC, tokens, aggregation, an audit log of writes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class ControlPlane:
         self._etcd = self._start_etcd(etcd, peer)
         self._server = self._start_server(etcd)
         self.api = Api(self.url, str(self.ca), ADMIN)
-        self._server.wait_ready(lambda: self._healthy())
+        self._server.wait_ready(self._healthy)
 
     def stop(self) -> None:
         """End both programs."""
@@ -189,7 +189,7 @@ class ControlPlane:
 
     def _start_etcd(self, client: int, peer: int) -> Process:
         urls = f"http://127.0.0.1:{client}"
-        process = Process(
+        return Process(
             "etcd",
             [
                 f"--data-dir={self.home / 'etcd'}",
@@ -202,7 +202,6 @@ class ControlPlane:
             ],
             self.home,
         )
-        return process
 
     def _start_server(self, etcd: int) -> Process:
         home = self.home
@@ -247,7 +246,5 @@ class ControlPlane:
         import requests  # noqa: PLC0415 (kept beside its only use here)
 
         headers = {"Authorization": f"Bearer {ADMIN}"}
-        answer = requests.get(
-            f"{self.url}/readyz", headers=headers, verify=str(self.ca), timeout=2
-        )
+        answer = requests.get(f"{self.url}/readyz", headers=headers, verify=str(self.ca), timeout=2)
         return answer.status_code == 200

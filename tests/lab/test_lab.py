@@ -52,7 +52,10 @@ def test_the_audit_log_says_who_wrote_what(control_plane: ControlPlane, namespac
     api.create(hpa(namespace, "audited", low=1, high=4, metric="m", target="1"), manager="somebody")
     api.patch("HorizontalPodAutoscaler", "audited", {"spec": {"minReplicas": 2}}, namespace)
     writes = control_plane.audit(resource="horizontalpodautoscalers", name="audited")
-    assert [(write.verb, write.user) for write in writes] == [("create", "admin"), ("patch", "admin")]
+    assert [(write.verb, write.user) for write in writes] == [
+        ("create", "admin"),
+        ("patch", "admin"),
+    ]
     assert writes[1].body == {"spec": {"minReplicas": 2}}
     assert writes[0].at > began - 1
 
@@ -76,7 +79,9 @@ def test_the_hpa_scales_on_the_external_metric(
 ):
     external_metrics.values["tide-live"] = lambda: 33.0
     controllers.serve(namespace, "glm", replicas=1, cold_start="1s")
-    controllers.plane.api.create(hpa(namespace, "glm", low=1, high=8, metric="tide-live", target="10"))
+    controllers.plane.api.create(
+        hpa(namespace, "glm", low=1, high=8, metric="tide-live", target="10")
+    )
     wait_until(lambda: controllers.ready(namespace, "glm") == 4, "33 / 10 → 4 replicas", 40)
 
 

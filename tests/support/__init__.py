@@ -1,1 +1,1 @@
-"""Helpers that several parts' tests use. Fakes of ports live in `autoscaler.sandbox` and `autoscaler.world`."""
+"""Helpers that several parts' tests use; fakes of the ports are `sandbox` and `world`."""
