@@ -88,14 +88,18 @@ def _table(table: Table) -> list[str]:
     if table.title:
         lines.append(f"<h2>{html.escape(table.title)}</h2>")
     lines.append('<div class="scroll" tabindex="0"><table>')
-    cells = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in table.columns)
+    kinds = [' class="text"' if i in table.sentences else "" for i in range(len(table.columns))]
+    cells = "".join(
+        f'<th scope="col"{kind}>{html.escape(name)}</th>'
+        for name, kind in zip(table.columns, kinds, strict=True)
+    )
     lines.append(f"<thead><tr>{cells}</tr></thead><tbody>")
     for index, row in enumerate(table.rows):
         first, *others = (html.escape(cell) for cell in row)
         mark = ' class="strong"' if index == table.strong else ""
         lines.append(
             f'<tr{mark}><th scope="row">{first}</th>'
-            + "".join(f"<td>{cell}</td>" for cell in others)
+            + "".join(f"<td{k}>{cell}</td>" for cell, k in zip(others, kinds[1:], strict=True))
             + "</tr>"
         )
     lines.append("</tbody></table></div>")

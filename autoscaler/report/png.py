@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autoscaler.report.axes import time_ticks
-from autoscaler.report.shapes import Band, Chart, Report, Shape, Step
+from autoscaler.report.axes import time_ticks, value_text, value_ticks
+from autoscaler.report.shapes import Band, Chart, Report, Shape, Step, top
 from autoscaler.report.thin import thin
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ def _draw(axes: Axes, chart: Chart, groups: list[str]) -> None:
     ticks = time_ticks(start, end, chart.zone, 10)
     axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks])
     axes.set_xlim(start, end)
-    axes.set_ylim(bottom=0)
+    values = value_ticks(top(chart), 6)
+    axes.set_yticks(values, [value_text(value) for value in values])
+    axes.set_ylim(0, max(values[-1], 1e-12))
     axes.set_title(chart.title, loc="left", fontsize=10.5, color=_INK)
     axes.set_ylabel(chart.unit, fontsize=9, color=_SOFT)
     axes.set_xlabel(f"time in {chart.zone}", fontsize=8, color=_SOFT, loc="right", labelpad=2)

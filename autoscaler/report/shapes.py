@@ -110,6 +110,7 @@ class Table:
 
     Attributes
     ----------
+    sentences : indices of columns that hold sentences: left-aligned, wrapped
     strong : index of the row to be set in bold, or None
     note : one line under the table, such as how the numbers were counted
     """
@@ -117,6 +118,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+    sentences: tuple[int, ...] = ()
     strong: int | None = None
     note: str = ""
 

@@ -7,6 +7,7 @@
   const shown = new Map(); // group -> whether it is switched on
   const plots = [];
   let active = null; // the chart under the pointer
+  let ready = false; // zooms are shared once every chart is there
 
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const make = (tag, cls, text) => {
@@ -63,9 +64,10 @@
     for (const plot of plots) plot.u.setScale("x", { min, max });
   }
 
+  const isOn = (row) => row.on && (!row.s.group || shown.get(row.s.group));
   function switchable(plot) {
     plot.rows.forEach((row) => {
-      const on = row.on && (row.s.group ? shown.get(row.s.group) : true);
+      const on = isOn(row);
       row.index.forEach((i) => { if (plot.u.series[i].show !== on) plot.u.setSeries(i, { show: on }, false); });
       row.button.setAttribute("aria-pressed", String(on));
     });
@@ -143,6 +145,7 @@
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
       ctx.font = `${12 * ratio}px system-ui, sans-serif`;
+      ctx.textAlign = "left";
       ctx.fillText("now", x + 5 * ratio, bbox.top + 13 * ratio);
     }
     const notes = visibleNotes(plot, u.scales.x.min, u.scales.x.max);
@@ -169,7 +172,7 @@
     const bands = [];
     for (const row of rows) {
       const colour = () => css(`--tone-${row.tone}`);
-      const base = { label: row.name, stroke: colour, width: 1.6, points: { show: false }, spanGaps: false };
+      const base = { label: row.name, show: isOn(row), stroke: colour, width: 1.6, points: { show: false }, spanGaps: false };
       row.index = [series.length];
       if (row.s.kind === "band") {
         bands.push({ series: [series.length, series.length + 1], fill: () => alpha(colour(), css("--band-alpha")) });
@@ -190,14 +193,14 @@
       cursor: { y: false, sync: { key: "charts", scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 7 } },
       scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
       axes: [
-        { ...axis, space: 64, values: (_u, splits, _i, _space, step) => splits.map((t) => tick(clock(t), step)) },
+        { ...axis, space: 64, size: 30, values: (_u, splits, _i, _space, step) => splits.map((t) => tick(clock(t), step)) },
         { ...axis, size: 56, values: (_u, splits) => splits.map(number) },
       ],
       hooks: {
         setCursor: [() => tip(plot)],
         draw: [() => drawMarks(plot)],
         setScale: [(u, key) => {
-          if (key !== "x") return;
+          if (key !== "x" || !ready) return;
           for (const other of plots)
             if (other.u && other.u !== u && (other.u.scales.x.min !== u.scales.x.min || other.u.scales.x.max !== u.scales.x.max))
               other.u.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
@@ -235,7 +238,7 @@
     for (const row of plot.rows) {
       if (row.s.kind === "band") values.push(row.s.upper, row.s.lower);
       else values.push(row.s.kind === "step" ? staircase(row.s, chart.count) : row.s.values);
-      row.button = toggle(row.tone, row.s.kind === "line" || (row.s.kind === "step" && !row.s.fill) ? "line" : "", row.name, row.on, () => {
+      row.button = toggle(row.tone, row.s.kind === "line" || (row.s.kind === "step" && !row.s.fill) ? "line" : "", row.name, isOn(row), () => {
         const on = row.button.getAttribute("aria-pressed") === "true";
         row.on = !on;
         if (row.on && row.s.group && !shown.get(row.s.group)) setGroup(row.s.group, true);
@@ -249,7 +252,6 @@
     figure.addEventListener("pointerenter", () => { active = plot; });
     figure.addEventListener("pointerleave", () => { active = null; box.style.display = "none"; });
     plots.push(plot);
-    switchable(plot);
   }
 
   const groupButtons = new Map();
@@ -317,5 +319,5 @@
   let theme;
   addEventListener("beforeprint", () => { theme = root.dataset.theme; root.dataset.theme = "light"; fit(660); repaint(); });
   addEventListener("afterprint", () => { if (theme) root.dataset.theme = theme; else delete root.dataset.theme; fit(); repaint(); });
-  root.dataset.ready = "true";
+  queueMicrotask(() => { ready = true; root.dataset.ready = "true"; });
 })();
