@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, Strict, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 
-from autoscaler.schema.fields import DurationIn, Model, refusal
+from autoscaler.schema.fields import Allowed, DurationIn, Model, refusal
 
 PREFIX = "FORETIDE_"
 
@@ -27,7 +27,14 @@ _Text = Annotated[str, Field(min_length=1, max_length=4096)]
 class Prometheus(Model):
     """The server that demand history is read from, or anything that speaks its query API."""
 
-    url: Annotated[str, Field(pattern=r"^https?://[^\s/]+", max_length=2048)] | None = None
+    url: (
+        Annotated[
+            str,
+            Allowed("an address such as http://prometheus.monitoring:9090"),
+            Field(pattern=r"^https?://[^\s/]+", max_length=2048),
+        ]
+        | None
+    ) = None
     """Base address, such as `http://prometheus.monitoring:9090`, with the path prefix if there is
     one. No default: a guess would read somebody else's metrics."""
     tenant: _Text | None = None

@@ -7,10 +7,9 @@ A field is accepted only once it works. Inside, durations are float seconds.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
-    ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
@@ -23,7 +22,7 @@ from pydantic_core import InitErrorDetails
 from autoscaler.model import Mode
 from autoscaler.schema import walltime
 from autoscaler.schema.events import Event, EventWindow, problems_of, windows
-from autoscaler.schema.fields import Count, DurationIn, Model, Number, details, refusal
+from autoscaler.schema.fields import Allowed, Count, DurationIn, Model, Number, details, refusal
 
 GROUP = "foretide.dev"
 API_VERSION: Final = "foretide.dev/v1alpha1"
@@ -34,7 +33,11 @@ _DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 _DNS_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _LABEL = r"^[a-zA-Z_][a-zA-Z0-9_]*$"
 
-ObjectName = Annotated[str, Field(min_length=1, max_length=253, pattern=_DNS_NAME)]
+ObjectName = Annotated[
+    str,
+    Allowed("a name in lower case: letters, digits, - and ."),
+    Field(min_length=1, max_length=253, pattern=_DNS_NAME),
+]
 
 
 class TargetRef(Model):
@@ -188,7 +191,12 @@ class Spec(Model):
         try:
             walltime.zone(name)
         except ValueError as error:
-            raise refusal(f"{error}", "an IANA name such as Asia/Shanghai") from error
+            from zoneinfo import available_timezones  # noqa: PLC0415  # walks the disk
+
+            from autoscaler.schema.problems import nearest  # noqa: PLC0415  # only for an error
+
+            near = nearest(name, sorted(available_timezones()))
+            raise refusal(f"{error}", "an IANA name such as Asia/Shanghai", near) from error
         return name
 
     @field_validator("events", mode="wrap")
@@ -235,11 +243,15 @@ _FOREIGN_METADATA = frozenset(
 class Metadata(Model):
     """Name and place of the policy, as in every Kubernetes object."""
 
-    model_config = ConfigDict(extra="forbid")
+    foreign_keys: ClassVar[frozenset[str]] = _FOREIGN_METADATA
 
     name: ObjectName
     """Name of the policy."""
-    namespace: Annotated[str, Field(min_length=1, max_length=63, pattern=_DNS_LABEL)] = "default"
+    namespace: Annotated[
+        str,
+        Allowed("a name in lower case: letters, digits and -"),
+        Field(min_length=1, max_length=63, pattern=_DNS_LABEL),
+    ] = "default"
     """Namespace of the policy *and* of its target and series."""
     annotations: dict[str, str] = Field(default_factory=dict)
     """`foretide.dev/paused: "true"` stops all writes at once; others are of no meaning here."""
@@ -252,7 +264,7 @@ class Metadata(Model):
     @classmethod
     def _without_foreign(cls, given: Any) -> Any:
         if isinstance(given, dict):
-            return {key: value for key, value in given.items() if key not in _FOREIGN_METADATA}
+            return {key: value for key, value in given.items() if key not in cls.foreign_keys}
         return given
 
 

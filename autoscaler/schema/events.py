@@ -13,7 +13,7 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from autoscaler.schema import walltime
-from autoscaler.schema.fields import Model, Number, refusal
+from autoscaler.schema.fields import Allowed, Model, Number, refusal
 
 
 class EventWindow(NamedTuple):
@@ -30,10 +30,10 @@ class Event(Model):
 
     name: Annotated[str, Field(min_length=1, max_length=63, pattern=r"\S")]
     """What people call it; unique within the policy. It stands in the reasons of decisions."""
-    start: Annotated[str, Field(max_length=40, pattern=walltime.PATTERN)]
+    start: Annotated[str, Allowed(walltime.FORM), Field(max_length=40, pattern=walltime.PATTERN)]
     """First moment, as `2026-11-10T20:00`: in `timeZone` unless it has an offset. In an hour that
     the clocks repeat, the earlier one."""
-    end: Annotated[str, Field(max_length=40, pattern=walltime.PATTERN)]
+    end: Annotated[str, Allowed(walltime.FORM), Field(max_length=40, pattern=walltime.PATTERN)]
     """Moment after the last, written like `start`. In an hour that the clocks repeat, the later
     one."""
     factor: Annotated[Number, Field(gt=0, le=1000, allow_inf_nan=False)]

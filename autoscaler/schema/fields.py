@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from annotated_types import Ge, Le
@@ -31,11 +32,17 @@ class Model(BaseModel):
     )
 
 
-def refusal(found: str, allowed: str) -> PydanticCustomError:
-    """Build the error of our own checks: what was found, and what is allowed."""
-    return PydanticCustomError(
-        "refused", "{found}; {allowed}", {"found": found, "allowed": allowed}
-    )
+def refusal(found: str, allowed: str, near: str = "") -> PydanticCustomError:
+    """Build the error of our own checks: what was found, what is allowed, the nearest value."""
+    context = {"found": found, "allowed": allowed, "near": near}
+    return PydanticCustomError("refused", "{found}; {allowed}", context)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Words for what a field takes, where its type and bounds do not say it: put in Annotated."""
+
+    words: str
 
 
 def details(error: ValidationError) -> list[InitErrorDetails]:

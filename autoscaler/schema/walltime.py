@@ -36,11 +36,11 @@ def zone(name: str) -> ZoneInfo:
     """
     # right/ counts leap seconds and localtime differs between machines: neither means one thing
     if name.startswith(("right/", "posix/", "/", ".")) or name in {"localtime", "posixrules"}:
-        raise ValueError(f'no time zone is called "{name}"')
+        raise ValueError(f'found "{name}", which is no time zone')
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f'no time zone is called "{name}"') from error
+        raise ValueError(f'found "{name}", which is no time zone') from error
 
 
 @lru_cache(maxsize=4096)
