@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from autoscaler.model import Floats, Ints
 from autoscaler.replay.run import Replayed
 from autoscaler.replay.service import Service, ready_of
+
+Numbers = TypeVar("Numbers", Ints, Floats)
 
 
 def clairvoyant(demand: Floats, service: Service) -> Ints:
@@ -18,7 +22,7 @@ def clairvoyant(demand: Floats, service: Service) -> Ints:
     A reference, not a proven bound.
     """
     need = need_of(demand, service)
-    floor = _largest_ahead(need, service.cold + 1)
+    floor = largest_ahead(need, service.cold + 1)
     return close_gaps(floor, int(service.start_cost // service.step))
 
 
@@ -28,7 +32,7 @@ def need_of(demand: Floats, service: Service) -> Ints:
     return need if service.ceiling is None else np.minimum(need, service.ceiling)
 
 
-def replicas_for(demand: Floats, capacity: float) -> Ints:
+def replicas_for(demand: Floats | float, capacity: float) -> Ints:
     """Whole replicas that carry a demand, 0 for none.
 
     Rounding must not turn exactly k replicas into k + 1: a billionth of one is let go.
@@ -50,15 +54,15 @@ def close_gaps(floor: Ints, longest: int) -> Ints:
     span = longest + 1
     low = np.iinfo(np.int64).min
     padded = np.concatenate([np.full(span, low), floor, np.full(span, low)])
-    ahead = _largest_ahead(padded, longest)
-    closed: Ints = -_largest_ahead(-ahead[::-1], longest)[::-1]
+    ahead = largest_ahead(padded, longest)
+    closed: Ints = -largest_ahead(-ahead[::-1], longest)[::-1]
     return np.maximum(closed[span : span + n], floor)
 
 
-def _largest_ahead(values: Ints, ahead: int) -> Ints:
+def largest_ahead(values: Numbers, ahead: int) -> Numbers:
     """Largest of [t, t + ahead], shape (n,); beyond the end there is nothing."""
-    reversed_min = ready_of(-values[None, ::-1], ahead)
-    largest: Ints = -reversed_min[0, ::-1]
+    smallest = ready_of(-values[None, ::-1], ahead)
+    largest: Numbers = -smallest[0, ::-1]
     return largest
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from autoscaler.model import Floats, Ints
+
+Numbers = TypeVar("Numbers", Ints, Floats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ def bounded(total: Ints, service: Service) -> Ints:
     return total if service.ceiling is None else np.minimum(total, service.ceiling)
 
 
-def ready_of(total: Ints, cold: int) -> Ints:
+def ready_of(total: Numbers, cold: int) -> Numbers:
     """Ready replicas of ordered ones, shape (m, n): the sliding minimum over [t - cold, t].
 
     Before the first step everything counts as ordered for long.

@@ -1,1 +1,89 @@
-"""."""
+"""What people use instead of Foretide, one file each, behind one protocol.
+
+A module of this package that holds `PEERS` adds peers; nothing else has to be touched. Facts
+about each come from its source or documentation, named in `source`; a number that the source does
+not give is marked as ours where it stands.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from typing import Protocol
+
+from autoscaler.errors import InputError
+from autoscaler.replay import Replayed
+from autoscaler.simulator.plain import PlainWorld
+
+Settings = Mapping[str, float]
+
+
+class Peer(Protocol):
+    """One way of choosing replicas, played in the plain world.
+
+    Attributes
+    ----------
+    name : as in `--against`
+    source : one line, where the algorithm is described
+    defaults : its own settings when nobody tunes it
+    grid : what "tuned in hindsight" may choose from, the defaults apart
+    history_days : days of history without which it cannot begin
+    """
+
+    @property
+    def name(self) -> str:
+        """Name as in `--against`."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where the algorithm is described."""
+        ...
+
+    @property
+    def defaults(self) -> Settings:
+        """Settings when nobody tunes it."""
+        ...
+
+    @property
+    def grid(self) -> tuple[Settings, ...]:
+        """What tuning in hindsight may choose from."""
+        ...
+
+    @property
+    def history_days(self) -> int:
+        """Days of history without which it cannot begin."""
+        ...
+
+    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+        """Play the world from `world.start` on; step t may look at demand before t only."""
+        ...
+
+
+def peers() -> dict[str, Peer]:
+    """Every peer by name, in the order of the files' names."""
+    found: dict[str, Peer] = {}
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
+        for peer in getattr(importlib.import_module(f"{__name__}.{module.name}"), "PEERS", ()):
+            found[peer.name] = peer
+    return found
+
+
+def chosen(names: str) -> list[Peer]:
+    """Peers of a comma-separated list, `all` or `none`.
+
+    Raises
+    ------
+    InputError
+        A name is not a peer's.
+    """
+    known = peers()
+    if names == "none":
+        return []
+    if names == "all":
+        return list(known.values())
+    unknown = [name for name in names.split(",") if name not in known]
+    if unknown:
+        raise InputError(f"no peer {', '.join(unknown)}; known are all, none, {', '.join(known)}")
+    return [known[name] for name in names.split(",")]

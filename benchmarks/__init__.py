@@ -1,0 +1,1 @@
+"""Measurements: each module prints a figure, README.md holds the last ones and the commands."""

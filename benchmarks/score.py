@@ -1,0 +1,192 @@
+"""The table over a folder of traces: every run at default settings in the plain world.
+
+python -m benchmarks.score --traces DIR --out DIR [--peers NAMES|all|none] [--tuned] [--jobs 2]
+                           [--within-slot linear|hold] [--no-ours] [--only TEXT]
+
+It writes scores.json and a Markdown table. A trace is named by its path inside DIR without
+ending, `/` as `_`; files that are too short or hold no demand are skipped, and said so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+# one process a trace: threads inside NumPy would only fight over the cores
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+from autoscaler.errors import InputError, TraceError  # noqa: E402 - after the threads are set
+from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
+from autoscaler.simulator.plain import plain_world  # noqa: E402 - as above
+from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
+from autoscaler.world.traffic import Within, grid, read_traffic  # noqa: E402 - as above
+
+Row = dict[str, dict[str, float]]
+
+# the 27 traces of the reference table; other folders are taken whole
+REFERENCE = (
+    *("cloud-cluster-capacity_cluster2", "cloud-cluster-capacity_cluster28"),
+    *(f"crane-dsp_input{k}" for k in ("01", "02", "04", "07", "08", "13")),
+    *("gentd26-image-requests_per_minute", "google-cluster-2019_per_5min"),
+    *("internet-traffic-ukerna_per_5min", "nab-aws_elb_request_count", "nab-nyc-taxi_half_hourly"),
+    *("nab-tweets_aapl", "nab-tweets_amzn", "nasa-http_per_minute"),
+    "netman-kpi_server_res_eth1out_curve_6",
+    *(f"servegen-clients_{k}" for k in ("m-large-c143", "m-large-c48", "m-mid-c15")),
+    *(f"servegen-clients_m-small-{k}" for k in ("c26", "c5", "c8")),
+    *("servegen-m-large_per_10min", "servegen-m-small_per_10min"),
+    *("twitter-stream-2021_per_minute", "worldcup98_per_minute"),
+)
+
+
+def name_of(path: Path, folder: Path) -> str:
+    """Path inside the folder without ending, `/` as `_`."""
+    return str(path.relative_to(folder)).removesuffix(".gz").removesuffix(".csv").replace("/", "_")
+
+
+def traces_in(folder: Path) -> dict[str, Path]:
+    """Traces by name: of the reference table where the folder has them, else every CSV file."""
+    found = {
+        name_of(path, folder): path
+        for pattern in ("*.csv", "*.csv.gz")
+        for path in sorted(folder.rglob(pattern))
+    }
+    listed = {name: found[name] for name in REFERENCE if name in found}
+    return listed or found
+
+
+def score_trace(
+    path: Path, peers: str, *, tuned: bool, within: Within, ours: bool
+) -> tuple[Row, float] | str:
+    """Score every run on one trace: rows by run and the clairvoyant's mean replicas, or why not."""
+    try:
+        world = plain_world(grid(read_traffic(path), within=within))
+    except TraceError as error:
+        return str(error)
+    best = best_run(world)
+    reference = best.account.replica_hours * 3600
+    reference += world.service.start_cost * best.account.replicas_started
+    runs: list[Run] = [best]
+    if ours:
+        from autoscaler.simulator.production import play_ours  # noqa: PLC0415 - peers need no core
+
+        runs.append(play_ours(world, reference))
+    runs += play_all(world, chosen(peers), reference, tuned=tuned)
+    mean_cost = reference / ((len(world.demand) - world.measured) * world.service.step)
+    return {run.name: _row(run) for run in runs}, mean_cost
+
+
+def _row(run: Run) -> dict[str, float]:
+    """Give the numbers of a cell."""
+    return {
+        "score": run.account.score,
+        "cost_ratio": run.account.cost_ratio,
+        "late_fraction": run.account.late_fraction,
+        "starts_per_day": run.account.replicas_started * 24.0 / run.account.evaluated_hours,
+        "cpu_seconds": run.cpu_seconds,
+    }
+
+
+def summary(traces: dict[str, Row]) -> dict[str, dict[str, float]]:
+    """Median, mean and geometric mean of the score of every run over its traces."""
+    names = {name: None for rows in traces.values() for name in rows}
+    scores = {
+        name: [rows[name]["score"] for rows in traces.values() if name in rows] for name in names
+    }
+    return {
+        "median": {name: statistics.median(values) for name, values in scores.items()},
+        "mean": {name: statistics.fmean(values) for name, values in scores.items()},
+        "geometric_mean": {
+            name: statistics.geometric_mean(values) for name, values in scores.items()
+        },
+    }
+
+
+def table(traces: dict[str, Row], totals: dict[str, dict[str, float]]) -> str:
+    """Markdown: a row a trace, score (cost ratio, late share) a run."""
+    names = list(totals["median"])
+    lines = ["| trace | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for trace, rows in traces.items():
+        cells = (_cell(rows[name]) if name in rows else "–" for name in names)
+        lines.append(f"| {trace} | " + " | ".join(cells) + " |")
+    for kind, values in totals.items():
+        cells = (f"{values[name]:.2f}" for name in names)
+        lines.append(f"| **{kind.replace('_', ' ')}** | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: dict[str, float]) -> str:
+    """Score, and in brackets what it is made of."""
+    return f"{row['score']:.2f} ({row['cost_ratio']:.2f}, {row['late_fraction']:.2%})"
+
+
+def _arguments(argv: list[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="benchmarks.score", description=__doc__)
+    parser.add_argument("--traces", type=Path, required=True, help="folder of traffic files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for scores.json")
+    parser.add_argument("--peers", default="all", help="all, none, or names with commas")
+    parser.add_argument("--tuned", action="store_true", help="each peer also tuned in hindsight")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--within-slot", choices=("linear", "hold"), default="linear")
+    parser.add_argument("--no-ours", action="store_true", help="peers only")
+    parser.add_argument("--only", default="", help="traces whose name contains this")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    """Score a folder; 2 when nothing in it can be scored."""
+    given = _arguments(argv)
+    try:
+        chosen(given.peers)
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
+    found = {k: path for k, path in traces_in(given.traces).items() if given.only in k}
+    traces: dict[str, Row] = {}
+    with ProcessPoolExecutor(max_workers=given.jobs) as pool:
+        waiting = {
+            name: pool.submit(
+                score_trace,
+                path,
+                given.peers,
+                tuned=given.tuned,
+                within=given.within_slot,
+                ours=not given.no_ours,
+            )
+            for name, path in found.items()
+        }
+        for name, future in waiting.items():
+            answer = future.result()
+            if isinstance(answer, str):
+                print(f"{name}: skipped: {answer}", file=sys.stderr)
+                continue
+            traces[name] = answer[0]
+            _progress(name, answer[0].items(), len(traces), len(found))
+    if not traces:
+        print(f"{given.traces}: no trace could be scored", file=sys.stderr)
+        return 2
+    totals = summary(traces)
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "scores.json").write_text(
+        json.dumps({"traces": traces, **totals}, indent=1) + "\n"
+    )
+    (given.out / "scores.md").write_text(table(traces, totals))
+    print(table(traces, totals))
+    return 0
+
+
+def _progress(name: str, rows: Iterable[tuple[str, dict[str, float]]], done: int, of: int) -> None:
+    """Tell on stderr how far it is."""
+    scores = ", ".join(f"{run} {row['score']:.2f}" for run, row in rows)
+    print(f"{done}/{of} {name}: {scores}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
