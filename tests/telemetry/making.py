@@ -1,4 +1,4 @@
-"""Policies, histories and decisions for the tests of telemetry; no forecasting is needed for them."""
+"""Policies, histories and decisions for the tests of telemetry: no forecasting is needed."""
 
 from __future__ import annotations
 

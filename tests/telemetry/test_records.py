@@ -13,7 +13,7 @@ import pytest
 
 from autoscaler.adapters.telemetry import schema, writer
 from autoscaler.adapters.telemetry.reader import Damage, Record, files, iterate
-from autoscaler.adapters.telemetry.writer import RecordWriter
+from autoscaler.adapters.telemetry.writer import Limits, RecordWriter
 from autoscaler.errors import InputError
 from autoscaler.model import Code, Memory, Outcome, Reason, Result, Samples, Wanted
 from tests.telemetry.making import (
@@ -108,7 +108,7 @@ def test_saturation_doubts_and_missing_targets_read_back(tmp_path: Path) -> None
 
 
 def test_each_day_has_a_file_that_needs_no_other(tmp_path: Path) -> None:
-    target = RecordWriter(tmp_path, lambda: START, keep_days=2)
+    target = RecordWriter(tmp_path, lambda: START, limits=Limits(days=2))
     memory = Memory()
     what, seen = knowledge(START), history(0, 50)
     target.learnt(policy(), seen, what)

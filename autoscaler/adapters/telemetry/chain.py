@@ -17,6 +17,8 @@ from autoscaler.adapters.telemetry.strips import Strip, block, patch, strip
 from autoscaler.model import History, Knowledge, Memory, Observation, Result
 from autoscaler.policy import TidePolicy
 
+USUAL_PERIOD = 60.0  # seconds; another one stands in the record
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
@@ -139,6 +141,9 @@ def _observation(
     target = schema.target_document(observation.target)
     record["target"] = schema.changed(chain.target, target)
     prints["target"] = schema.digest(target)
+    if observation.period != USUAL_PERIOD:
+        record["period"] = observation.period
+        prints["period"] = schema.digest(observation.period)
     if observation.doubts:
         record["doubts"] = schema.reasons_document(observation.doubts, sentences=True)
         prints["doubts"] = schema.digest(record["doubts"])

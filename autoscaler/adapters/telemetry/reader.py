@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from autoscaler.adapters.telemetry import schema
-from autoscaler.adapters.telemetry.chain import Chain, Fit, Kept, sealed
+from autoscaler.adapters.telemetry.chain import USUAL_PERIOD, Chain, Fit, Kept, sealed
 from autoscaler.adapters.telemetry.schema import Document
 from autoscaler.adapters.telemetry.strips import Patch, RecordDamaged, Strip, apply, unblock
 from autoscaler.adapters.telemetry.writer import PREFIX, SUFFIX
@@ -193,6 +193,9 @@ def _observation(told: _Told, document: Document, check: Any) -> Observation | N
     doubts = document.get("doubts", [])
     if doubts:
         check("doubts", schema.digest(doubts))
+    period = document.get("period", USUAL_PERIOD)
+    if "period" in document:
+        check("period", schema.digest(period))
     told.chain = replace(told.chain, target=target)
     history = None
     if "history" in document:
@@ -201,12 +204,15 @@ def _observation(told: _Told, document: Document, check: Any) -> Observation | N
         told.chain = replace(told.chain, kept=kept)
         history = kept.history()
     return Observation(
-        target=schema.target_of(target), history=history, doubts=schema.reasons_of(doubts)
+        target=schema.target_of(target),
+        history=history,
+        doubts=schema.reasons_of(doubts),
+        period=period,
     )
 
 
 def _fit(told: _Told, document: Document, check: Any) -> tuple[Fit | None, str]:
-    """What the knowledge was learnt from, or why it is not known."""
+    """Find what the knowledge was learnt from, or why that is not known."""
     knowledge = document.get("knowledge")
     if knowledge is None:
         return None, ""

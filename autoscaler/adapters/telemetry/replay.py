@@ -1,7 +1,7 @@
 """A recorded decision made again from the records alone, and what is different about it.
 
-This is how "recorded decisions replay to the same floor and reasons" is checked, in tests, in CI and
-by `foretide explain` on somebody else's machine.
+This is how "recorded decisions replay to the same floor and reasons" is checked: in tests, in CI
+and by `foretide explain` on somebody else's machine.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Everything that a decision looked at is written so that it reads back to the same value; of what
 came of it, the numbers and codes that a replay must give again. Sentences of reasons are left out:
-they come back with the replay. Numbers that are not finite are written as text, since JSON has none.
+they come back with the replay. Numbers that are not finite are written as text: JSON has none.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from autoscaler.model import (
 
 VERSION = 1
 _TARGET = tuple(field.name for field in fields(Target))
+_MEMORY = tuple(field.name for field in fields(Memory))
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 Document = dict[str, Any]
 
 
 def number(value: float) -> float | int | str:
-    """Number as JSON can hold it: whole ones without a point, others to 15 significant digits."""
+    """Write a number as JSON can hold it: whole, or to 15 significant digits, or a word."""
     value = float(value)
     if math.isnan(value):
         return "NaN"
@@ -107,12 +108,10 @@ def wanted_rows(wanted: Sequence[Wanted]) -> list[list[float | int]]:
 
 def memory_document(memory: Memory) -> Document:
     """Every field of a memory, whole."""
-    return {
-        "wanted": wanted_rows(memory.wanted),
-        "since": memory.since,
-        "shadow": memory.shadow,
-        "written": None if memory.written is None else wanted_rows([memory.written])[0],
-    }
+    document: Document = {name: getattr(memory, name) for name in _MEMORY}
+    document["wanted"] = wanted_rows(memory.wanted)
+    document["written"] = None if memory.written is None else wanted_rows([memory.written])[0]
+    return document
 
 
 def memory_change(before: Document, now: Document) -> Document:
@@ -140,19 +139,18 @@ def memory_changed(before: Document, change: Mapping[str, Any]) -> Document:
 def memory_of(document: Mapping[str, Any]) -> Memory:
     """Undo `memory_document`."""
     try:
-        written = document["written"]
-        return Memory(
-            wanted=tuple(Wanted(at=at, floor=floor) for at, floor in document["wanted"]),
-            since=document["since"],
-            shadow=document["shadow"],
-            written=None if written is None else Wanted(at=written[0], floor=written[1]),
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        whole = dict(document)
+        whole["wanted"] = tuple(Wanted(at=at, floor=floor) for at, floor in document["wanted"])
+        if document["written"] is not None:
+            at, floor = document["written"]
+            whole["written"] = Wanted(at=at, floor=floor)
+        return Memory(**whole)
+    except (KeyError, TypeError, ValueError) as error:
         raise RecordDamaged(f"the memory in a record is not whole: {error!r}") from error
 
 
 def knowledge_document(knowledge: Knowledge) -> Document:
-    """What a rebuilt knowledge must agree with; the rebuilding needs only history and time."""
+    """Say what a knowledge learnt again must agree with; its history stands beside it."""
     return {
         "fitted_at": knowledge.fitted_at,
         "forecaster": knowledge.fitted.name,

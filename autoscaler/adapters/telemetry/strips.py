@@ -83,7 +83,7 @@ class Patch:
 
 
 def _unroll(starts: Floats, counts: NDArray[np.int64], step: float) -> Floats:
-    """Times of all runs, one after the other."""
+    """Expand runs to times, one after the other."""
     pieces = [start + step * np.arange(n) for start, n in zip(starts, counts, strict=True)]
     return np.concatenate(pieces) if pieces else np.empty(0)
 

@@ -15,6 +15,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -29,6 +30,14 @@ logger = logging.getLogger(__name__)
 PREFIX, SUFFIX = "decisions-", ".jsonl"
 PATIENCE = 1.0  # seconds that a cycle waits for another's record to be written
 PAUSE = 30.0  # seconds without an attempt after the disk refused one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of the past is kept."""
+
+    days: int = 14
+    megabytes: int = 4096
 
 
 class Meter(Protocol):
@@ -60,7 +69,7 @@ class RecordWriter:
     ----------
     path : a folder for daily files; or, with `daily=False`, the one file
     clock : POSIX seconds now, for cycles that came to no decision
-    keep_days : daily files older than this are removed when a new one begins; None keeps all
+    limits : how many daily files and bytes stay when a new file begins; None keeps all
     run : name of this process in the records, so that several writers of a file do not mix
     """
 
@@ -70,11 +79,11 @@ class RecordWriter:
         clock: Callable[[], float],
         *,
         daily: bool = True,
-        keep_days: int | None = None,
+        limits: Limits | None = None,
         run: str | None = None,
         meter: Meter | None = None,
     ) -> None:
-        self._path, self._clock, self._daily, self._keep_days = path, clock, daily, keep_days
+        self._path, self._clock, self._daily, self._limits = path, clock, daily, limits
         self._run = secrets.token_hex(3) if run is None else run
         self._meter = meter or NoMeter()
         self._lock = threading.Lock()
@@ -160,7 +169,7 @@ class RecordWriter:
         self._meter.dropped()
         self._blocked_until = time.monotonic() + PAUSE
         logger.error(
-            "decision records cannot be written, so decisions of the next %d s are not recorded: %s",
+            "records cannot be written, so decisions of the next %d s are not recorded: %s",
             PAUSE,
             error,
         )
@@ -176,8 +185,8 @@ class RecordWriter:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         self._day = day
         self._torn = _is_torn(self._fd)
-        if self._daily and self._keep_days is not None:
-            self._remove_old(path)
+        if self._daily and self._limits is not None:
+            remove_old(path.parent, self._limits)
 
     def _end_file(self) -> None:
         """Close the file of the day; what follows must not build on it."""
@@ -188,11 +197,15 @@ class RecordWriter:
                 os.fsync(fd)
             os.close(fd)
 
-    def _remove_old(self, newest: Path) -> None:
-        """Remove daily files beyond the newest `keep_days`."""
-        files = sorted(newest.parent.glob(f"{PREFIX}*{SUFFIX}"))
-        for path in files[: -(self._keep_days or 1)]:
-            with contextlib.suppress(OSError):  # gone already, or not ours to remove
+
+def remove_old(folder: Path, limits: Limits) -> None:
+    """Remove the oldest daily files beyond the limits; the newest always stays."""
+    files = sorted(folder.glob(f"{PREFIX}*{SUFFIX}"), reverse=True)
+    room = limits.megabytes * 1_000_000
+    for kept, path in enumerate(files):
+        with contextlib.suppress(OSError):  # gone already, or not ours to remove
+            room -= path.stat().st_size
+            if kept > 0 and (kept >= limits.days or room < 0):
                 path.unlink()
 
 
