@@ -200,7 +200,10 @@
         setCursor: [() => tip(plot)],
         draw: [() => drawMarks(plot)],
         setScale: [(u, key) => {
-          if (key !== "x" || !ready) return;
+          if (key !== "x") return;
+          plot.figure.dataset.from = u.scales.x.min;
+          plot.figure.dataset.to = u.scales.x.max;
+          if (!ready) return;
           for (const other of plots)
             if (other.u && other.u !== u && (other.u.scales.x.min !== u.scales.x.min || other.u.scales.x.max !== u.scales.x.max))
               other.u.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
