@@ -2,7 +2,7 @@
 # Everything that reads files and runs nothing. All of it runs even if one part fails.
 set -u
 
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 failed=
 check() {
     name=$1
@@ -16,9 +16,7 @@ check "yamllint" yamllint --strict .
 # shellcheck disable=SC2046  # the names have no spaces
 check "shellcheck" shellcheck .ci/run $(git ls-files '*.sh')
 check "requirements" python -m tools.requirements
-if [ -f Dockerfile ]; then
-    check "hadolint" hadolint Dockerfile
-fi
+check "hadolint" hadolint deploy/Dockerfile
 if [ -n "$failed" ]; then
     echo "lint: failed:$failed"
     exit 1

@@ -26,8 +26,8 @@ export_set() { # NAME, then what selects the groups
     } >"requirements/$name.txt"
     echo "lock: requirements/$name.txt $(grep -c '^[a-z]' "requirements/$name.txt") pins"
 }
-export_set image                        # what the container runs: the dependencies alone
-export_set run --group build            # what `make demo` installs
+export_set run                # the dependencies alone: what the container runs
+export_set build --only-group build
 export_set test --group test
 export_set lint --group lint
 export_set browser --group browser

@@ -17,8 +17,8 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 # which dependency groups each file holds, besides the dependencies of the package
 FILES: dict[str, tuple[str, ...]] = {
-    "image": (),
-    "run": ("build",),
+    "run": (),
+    "build": ("build",),
     "test": ("test",),
     "lint": ("lint",),
     "browser": ("browser",),
@@ -26,7 +26,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "go": ("go",),
 }
 # files that hold a group alone, without the dependencies of the package
-ALONE = {"lock", "go"}
+ALONE = {"build", "lock", "go"}
 
 
 def group(groups: dict[str, list[str | dict[str, str]]], name: str) -> list[str]:

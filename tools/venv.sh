@@ -11,6 +11,8 @@ cd "$(dirname "$0")/.."
 set_name=${1:?usage: tools/venv.sh run|test|lint|browser|lock}
 venv=${FORETIDE_VENV:-.venv}
 requirements=requirements/$set_name.txt
+# the build back end, pinned like the rest, makes the editable install without an isolated environment
+build=requirements/build.txt
 
 say() { printf '%s\n' "venv: $*"; }
 
@@ -42,16 +44,14 @@ if ! [ -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import pip' 2>/dev/nu
     "$python" -m venv "$venv"
 fi
 
-# Debian's python3-venv alone has no sha256sum guarantee, Python does
-key=$("$venv/bin/python" - "$requirements" pyproject.toml <<'PY'
-import hashlib, sys
+key=$("$venv/bin/python" - pyproject.toml "$requirements" "$build" <<'PY'
+import hashlib, os, sys, tomllib
 
 digest = hashlib.sha256(sys.version.encode())
-digest.update(open(sys.argv[1], "rb").read())
+for name in sys.argv[2:]:
+    digest.update(open(name, "rb").read())
 # the editable install depends on these parts of pyproject and on where the checkout lies
-import os, tomllib
-
-project = tomllib.load(open(sys.argv[2], "rb"))
+project = tomllib.load(open(sys.argv[1], "rb"))
 digest.update(repr((project["build-system"], project["project"], os.getcwd())).encode())
 print(digest.hexdigest())
 PY
@@ -63,10 +63,9 @@ fi
 
 say "installing $requirements (pinned, with hashes)"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    --require-hashes -r "$requirements"
+    --require-hashes -r "$requirements" -r "$build"
 if [ "$set_name" != lock ]; then
     say "installing foretide itself, editable"
-    # the build back end is among the pinned requirements: no isolated, unpinned build environment
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
         --no-deps --no-index --no-build-isolation --editable .
 fi
