@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoscaler import remember
 from autoscaler.decide import decide
 from autoscaler.errors import (
     ActuationError,
@@ -26,9 +27,18 @@ from autoscaler.ports import Ports
 
 
 def run_once(
-    policy: TidePolicy, ports: Ports, knowledge: Knowledge | None, memory: Memory, now: float
+    policy: TidePolicy,
+    ports: Ports,
+    knowledge: Knowledge | None,
+    memory: Memory,
+    now: float,
+    *,
+    period: float = 60.0,
 ) -> tuple[Result, Memory]:
-    """Run one cycle of one policy at `now` (POSIX seconds) and return what to remember."""
+    """Run one cycle of one policy at `now` (POSIX seconds) and return what to remember.
+
+    `period` is the seconds until the next cycle; it is part of the lead time.
+    """
     try:
         target = ports.targets.observe(policy)
     except ObservationError as error:
@@ -36,12 +46,12 @@ def run_once(
         ports.records.record(policy, None, knowledge, memory, result)
         return result, memory
     history, doubts = _read_history(policy, ports, now)
-    observation = Observation(target=target, history=history, doubts=doubts)
+    observation = Observation(target=target, history=history, doubts=doubts, period=period)
     decision = decide(policy, observation, knowledge, memory, now)
     outcome, message = _actuate(policy, ports, observation, decision)
     result = Result(decision=decision, outcome=outcome, message=message)
     ports.records.record(policy, observation, knowledge, memory, result)
-    return result, decision.memory
+    return result, remember.actuated(decision.memory, outcome, decision.floor, now)
 
 
 def _read_history(

@@ -6,8 +6,15 @@ with a stepped one, and by `explain` with what was recorded. The same inputs giv
 
 from __future__ import annotations
 
+from autoscaler import guard, plan, remember
+from autoscaler.capacity import lead_time, need_of
+from autoscaler.demand import newest, regular
+from autoscaler.forecast import foresee
 from autoscaler.model import Decision, Knowledge, Memory, Observation
 from autoscaler.policy import TidePolicy
+
+DEFAULT_ORDER_LEVEL = 0.95
+"""Quantile on which replicas are ordered while nothing was learnt."""
 
 
 def decide(
@@ -18,4 +25,52 @@ def decide(
     now: float,
 ) -> Decision:
     """Decide the floor that should stand at `now` (POSIX seconds)."""
-    raise NotImplementedError
+    spec, target = policy.spec, observation.target
+    present = remember.present_floor(spec.mode, target, memory)
+    doubts = [*observation.doubts, *remember.doubts_of(memory, knowledge, now)]
+    lead = lead_time(spec.cold_start.duration, observation.period)
+    series = forecast = need = planned = None
+    memory, why = remember.reverted(target, memory, now)
+    reasons = [*why]
+
+    if observation.history is not None:  # 1 demand
+        series, found = regular(observation.history, now)
+        doubts += found
+    if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
+        steps = plan.horizon(lead, spec.release.break_even, series.step)
+        level = DEFAULT_ORDER_LEVEL if knowledge is None else knowledge.order_level
+        forecast, why, failed = foresee(series, knowledge, spec.event_windows, steps, level)
+        doubts += failed
+        if forecast is not None:
+            need = need_of(forecast, level, spec.capacity.per_replica, newest(series))
+            planned = plan.make(present, need, lead, spec.release.break_even)
+            reasons += [*why, *planned.reasons]
+    wanted = present if planned is None else planned.floor
+
+    # 5 guards
+    memory = remember.wanted(memory, wanted, spec.release.after, observation.period, now)
+    ground = guard.Ground(
+        policy=policy,
+        target=target,
+        present=present,
+        original=target.floor if target.original is None else target.original,
+        memory=memory,
+        doubts=tuple(doubts),
+        now=now,
+    )
+    uncapped, steered = guard.apply(guard.STEERING, wanted, ground)
+    floor, capped = guard.apply(guard.CAPS, uncapped, ground)
+    return Decision(
+        at=now,
+        floor=floor,
+        present=present,
+        write=floor != present and not ground.paused and now >= memory.quiet_until,
+        uncapped=uncapped,
+        series=series,
+        forecast=forecast,
+        need=need,
+        plan=planned,
+        reasons=(*reasons, *steered, *capped),
+        doubts=ground.doubts,
+        memory=remember.decided(memory, spec.mode, floor),
+    )

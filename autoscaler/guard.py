@@ -1,1 +1,176 @@
-"""."""
+"""Stage 5: an ordered tuple of small guards between what the plan wants and what is written.
+
+Each looks at the floor so far and may raise, hold or cap it, and says so with numbers. They are
+applied from the weakest to the strongest, so the last word is the ceiling's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autoscaler.model import Code, Memory, Mode, Reason, Target
+from autoscaler.policy import TidePolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What guards may look at.
+
+    Attributes
+    ----------
+    present : the floor that stands (in Observe: the shadow floor)
+    original : the floor that was found before Foretide first wrote
+    memory : with what is wanted now already in it
+    doubts : why the inputs are distrusted
+    """
+
+    policy: TidePolicy
+    target: Target
+    present: int
+    original: int
+    memory: Memory
+    doubts: tuple[Reason, ...]
+    now: float
+
+    @property
+    def paused(self) -> bool:
+        """Whether an annotation, on the target or on the policy, asks for no writes."""
+        return self.target.paused or self.policy.paused
+
+    @property
+    def minimum(self) -> int:
+        """Policy minimum; by default the floor that was found, since somebody chose that."""
+        least = self.policy.spec.floor.min
+        return self.original if least is None else least
+
+    @property
+    def maximum(self) -> int:
+        """Policy maximum; by default the target's ceiling."""
+        most = self.policy.spec.floor.max
+        return self.target.ceiling if most is None else most
+
+
+Guard = Callable[[int, Ground], tuple[int, Reason | None]]
+
+
+def slow_release(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Lower only to the largest floor wanted within `release.after`, and only if all is known."""
+    if floor >= ground.present:
+        return floor, None
+    after = ground.policy.spec.release.after
+    since = ground.memory.since
+    known = 0.0 if since is None else ground.now - since
+    if known < after:
+        return ground.present, Reason(
+            code=Code.RELEASE_HELD,
+            sentence=f"held at {ground.present}: only the last {known:.0f} s are remembered, "
+            f"a release looks back {after:.0f} s",
+            numbers={"held": ground.present, "wanted": floor, "known": known, "after": after},
+        )
+    highest = max((wanted.floor for wanted in ground.memory.wanted), default=ground.present)
+    held = min(highest, ground.present)
+    if held <= floor:
+        return floor, None
+    return held, Reason(
+        code=Code.RELEASE_HELD,
+        sentence=f"held at {held}: that was wanted within the last {after:.0f} s",
+        numbers={"held": held, "wanted": floor, "after": after},
+    )
+
+
+def raise_limit(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Add at most `floor.raiseLimit` replicas a cycle."""
+    limit = ground.policy.spec.floor.raise_limit
+    if limit is None or floor <= ground.present + limit:
+        return floor, None
+    limited = ground.present + limit
+    return limited, Reason(
+        code=Code.RAISE_LIMITED,
+        sentence=f"raised from {ground.present} to {limited} instead of {floor}: at most {limit} "
+        "a cycle",
+        numbers={"floor": limited, "wanted": floor, "limit": limit},
+    )
+
+
+def doubt_holds(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Never lower on inputs that are distrusted."""
+    if not ground.doubts or floor >= ground.present:
+        return floor, None
+    names = ", ".join(dict.fromkeys(doubt.code.value for doubt in ground.doubts))
+    return ground.present, Reason(
+        code=Code.DOUBT_HOLDS,
+        sentence=f"held at {ground.present} instead of {floor}: in doubt ({names})",
+        numbers={"held": ground.present, "wanted": floor, "doubts": len(ground.doubts)},
+    )
+
+
+def raise_only(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """In mode RaiseOnly, never go below the floor that was found."""
+    if ground.policy.spec.mode is not Mode.RAISE_ONLY or floor >= ground.original:
+        return floor, None
+    return ground.original, Reason(
+        code=Code.RAISE_ONLY,
+        sentence=f"{ground.original} instead of {floor}: mode RaiseOnly never goes below what it "
+        "found",
+        numbers={"found": ground.original, "wanted": floor},
+    )
+
+
+def pause(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """While paused, stay; nothing is written either (`Decision.write`)."""
+    if not ground.paused:
+        return floor, None
+    return ground.present, Reason(
+        code=Code.PAUSED,
+        sentence=f"paused at {ground.present}; {floor} is wanted",
+        numbers={"present": ground.present, "wanted": floor},
+    )
+
+
+def minimum(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Never go below the policy's minimum."""
+    if floor >= ground.minimum:
+        return floor, None
+    return ground.minimum, Reason(
+        code=Code.AT_MINIMUM,
+        sentence=f"{ground.minimum} instead of {floor}: the policy's minimum",
+        numbers={"minimum": ground.minimum, "wanted": floor},
+    )
+
+
+def maximum(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Never go above the policy's maximum."""
+    if floor <= ground.maximum or ground.policy.spec.floor.max is None:
+        return floor, None
+    return ground.maximum, Reason(
+        code=Code.AT_MAXIMUM,
+        sentence=f"{ground.maximum} instead of {floor}: the policy's maximum",
+        numbers={"maximum": ground.maximum, "wanted": floor},
+    )
+
+
+def ceiling(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Never go above the target's own ceiling, whatever else is said."""
+    if floor <= ground.target.ceiling:
+        return floor, None
+    return ground.target.ceiling, Reason(
+        code=Code.AT_CEILING,
+        sentence=f"{ground.target.ceiling} instead of {floor}: the target's ceiling",
+        numbers={"ceiling": ground.target.ceiling, "wanted": floor},
+    )
+
+
+STEERING: tuple[Guard, ...] = (slow_release, raise_limit, doubt_holds, raise_only, pause, minimum)
+CAPS: tuple[Guard, ...] = (maximum, ceiling)
+GUARDS: tuple[Guard, ...] = (*STEERING, *CAPS)
+
+
+def apply(guards: tuple[Guard, ...], floor: int, ground: Ground) -> tuple[int, tuple[Reason, ...]]:
+    """Apply guards in order; the floor that is left, and what each that acted says."""
+    reasons = []
+    for guard in guards:
+        floor, reason = guard(floor, ground)
+        if reason is not None:
+            reasons.append(reason)
+    return floor, tuple(reasons)

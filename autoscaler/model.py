@@ -187,9 +187,7 @@ class Fitted(Protocol):
         """Name of the forecaster, as in `forecast.use`."""
         ...
 
-    def predict(
-        self, series: Series, steps: int, levels: tuple[float, ...]
-    ) -> Forecast:
+    def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
         """Forecast `steps` steps after `series.end`, corrected by the newest values of `series`."""
         ...
 
@@ -205,6 +203,7 @@ class Knowledge:
     fitted_at : POSIX seconds; nothing newer was used
     scores : replayed score of every candidate on the service's own past, lower is better
     tide : strength of the tide (correlation of hourly means with a day or week before), NaN = unknown
+    span : seconds of history that it was learnt from
     """
 
     fitted: Fitted
@@ -212,6 +211,7 @@ class Knowledge:
     fitted_at: float
     scores: Mapping[str, float] = field(default_factory=dict)
     tide: float = float("nan")
+    span: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +249,7 @@ class Observation:
     target: Target
     history: History | None
     doubts: tuple[Reason, ...] = ()
+    period: float = 60.0  # seconds between two decisions: part of the lead time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,12 +270,15 @@ class Memory:
     since : POSIX seconds since which `wanted` is complete
     shadow : in Observe mode, the floor that would stand by now had we written
     written : the last floor that we wrote, to notice who reverts it
+    reverts : how often in a row what we wrote did not stand
     """
 
     wanted: tuple[Wanted, ...] = ()
     since: float | None = None
     shadow: int | None = None
     written: Wanted | None = None
+    reverts: int = 0
+    quiet_until: float = 0.0  # POSIX seconds; after a revert nothing is written before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

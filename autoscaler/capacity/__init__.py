@@ -1,1 +1,58 @@
-"""."""
+"""Stage 3: demand becomes whole replicas, and a cold start becomes a lead time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autoscaler.model import Floats, Forecast, Ints, Need
+
+ACTUATION = 15.0
+"""Seconds until an autoscaler acts on a new floor: the HPA's default sync period."""
+
+_TOLERANCE = 1e-6
+"""Relative; values have float32 precision (6e-8), and 3.2000001 times a capacity is 3 of them."""
+
+_MOST = 1e6
+"""Replicas beyond any cluster: an absurd demand must not overflow."""
+
+
+def replicas_for(demand: Floats, capacity: float) -> Ints:
+    """Whole replicas for a demand per second, same shape: ceil(demand / capacity), 0 for none.
+
+    Parameters
+    ----------
+    demand : finite, >= 0
+    capacity : demand per second that one replica carries, > 0
+    """
+    exact = np.minimum(demand / capacity, _MOST)
+    needed: Ints = np.ceil(exact * (1 - _TOLERANCE)).astype(np.int64)
+    return needed
+
+
+def need_of(forecast: Forecast, order_level: float, capacity: float, newest: float) -> Need:
+    """Need for every step ahead, on the order quantile and on the median.
+
+    Parameters
+    ----------
+    forecast : quantiles of demand
+    order_level : quantile on which replicas are ordered
+    capacity : demand per second of one replica
+    newest : newest known demand per second; NaN is unknown and needs nothing by itself
+    """
+    return Need(
+        start=forecast.start,
+        step=forecast.step,
+        order=replicas_for(forecast.at(order_level), capacity),
+        keep=replicas_for(forecast.at(0.5), capacity),
+        now=0 if math.isnan(newest) else int(replicas_for(np.asarray([newest]), capacity)[0]),
+    )
+
+
+def lead_time(cold_start: float, period: float) -> float:
+    """Seconds from a demand that is foreseen until replicas for it are Ready, at the latest.
+
+    One control period until the next decision, the autoscaler's own sync, and the cold start.
+    """
+    return period + ACTUATION + cold_start

@@ -11,7 +11,7 @@ from math import floor as round_down
 import numpy as np
 from numpy.typing import NDArray
 
-from autoscaler.demand.doubts import doubts_of
+from autoscaler.demand.doubts import RECENT, doubts_of
 from autoscaler.demand.marks import mark_outages, mark_saturated, short_gaps_filled
 from autoscaler.model import Floats, History, Mark, Reason, Samples, Series
 
@@ -51,6 +51,13 @@ def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
         mark_saturated(history.saturated, history.demand, marks, first, step)
     series = Series(start=first * step, step=step, values=values, marks=marks)
     return series, doubts_of(history, series, known, now)
+
+
+def newest(series: Series) -> float:
+    """Newest demand that is known and not older than a few minutes, else NaN."""
+    tail = series.values[-max(1, round(RECENT / series.step)) :]
+    known = tail[~np.isnan(tail)]
+    return float(known[-1]) if len(known) else float("nan")
 
 
 def _on_grid(

@@ -1,1 +1,16 @@
-"""."""
+"""Stage 4: need ahead becomes the floor wanted now and the timeline of floors to come."""
+
+from autoscaler.plan.floors import horizon, make, path_of, steps_ahead
+from autoscaler.plan.outlook import outlook
+from autoscaler.plan.paths import follow, largest_ahead, largest_behind
+
+__all__ = [
+    "follow",
+    "horizon",
+    "largest_ahead",
+    "largest_behind",
+    "make",
+    "outlook",
+    "path_of",
+    "steps_ahead",
+]

@@ -1,0 +1,100 @@
+"""AutoReg on Fourier terms of the day and the week: a smooth tide for a young history.
+
+statsmodels costs seconds and 140 MB to import, so it is imported inside the fit only, which runs
+off the cycle's path; what is kept is an array. The autoregressive part makes the fit of the Fourier
+terms efficient; how far the last minutes carry into the future is left to the calibrated
+correction that all shapes share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoscaler.forecast.base import Expectation, FitImpossible
+from autoscaler.forecast.days import Days
+from autoscaler.forecast.shapes import first_known
+from autoscaler.model import Floats
+
+_GRID = 900.0  # seconds; a quarter of an hour carries eight harmonics of a day with ease
+_DAILY, _WEEKLY = 8, 3  # harmonics
+_LAGS = 3
+_REFIT = 4  # days between refits when past days are expected one after another
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRegressive:
+    """Fourier terms of day and week with autoregressive errors, fitted by statsmodels."""
+
+    name: str = "autoreg"
+    least: int = 3
+
+    def prepare(self, days: Days) -> Expectation:
+        """Fit when first asked about days after those known, and again every few days."""
+        tides: dict[int, Floats] = {}
+        coarse = _coarse(days)
+
+        def expect(day: int, known: int) -> Floats:
+            fitted_on = known if known >= days.count - 1 else known - (known - self.least) % _REFIT
+            if fitted_on not in tides:
+                tides[fitted_on] = _fit(coarse[:fitted_on], days.first)
+            per_day = coarse.shape[1]
+            weekday = (days.first + day) % 7
+            tide = tides[fitted_on][weekday * per_day : (weekday + 1) * per_day]
+            at = (np.arange(days.per_day) + 0.5) * per_day / days.per_day - 0.5
+            smooth: Floats = np.interp(
+                at, np.arange(-1, per_day + 1), np.r_[tide[-1], tide, tide[0]]
+            )
+            return smooth
+
+        return expect
+
+
+AUTOREG = AutoRegressive()
+
+
+def _coarse(days: Days) -> Floats:
+    """Means over quarters of an hour, shape (days, quarters); NaN left out."""
+    size = max(1, round(_GRID / days.step))
+    if days.per_day % size:
+        size = 1
+    parts = days.z.reshape(days.count, -1, size)
+    known = ~np.isnan(parts)
+    number = known.sum(axis=2)
+    total = np.where(known, parts, 0.0).sum(axis=2)
+    return np.divide(total, number, out=np.full(number.shape, np.nan), where=number > 0)
+
+
+def _fit(rows: Floats, first: int) -> Floats:
+    """Expected week from Monday on, shape (7 * quarters,)."""
+    from statsmodels.tsa.ar_model import AutoReg  # noqa: PLC0415  # seconds: only for a fit
+
+    per_day = rows.shape[1]
+    typical = np.median(rows[~np.isnan(rows)])
+    filled = first_known(rows, np.roll(rows, 1, axis=0), np.full(rows.shape, typical)).ravel()
+    begin = first * per_day
+    terms = _fourier(begin + np.arange(len(filled)), per_day, weekly=len(rows) >= 14)
+    model = AutoReg(filled, lags=_LAGS, trend="c", exog=terms)
+    parameters = np.asarray(model.fit().params)
+    if not np.isfinite(parameters).all():
+        raise FitImpossible("autoreg: the fit is not finite")
+    # the tide is the mean that the recursion settles to: run it over two weeks, keep the second
+    constant, lags, weights = parameters[0], parameters[1 : 1 + _LAGS], parameters[1 + _LAGS :]
+    drive = constant + _fourier(np.arange(14 * per_day), per_day, weekly=len(rows) >= 14) @ weights
+    if np.abs(lags).sum() >= 1 and np.abs(np.roots(np.r_[1.0, -lags])).max() >= 1:
+        raise FitImpossible("autoreg: the recursion is not stable")
+    path = np.full(14 * per_day + _LAGS, drive.mean() / max(1 - lags.sum(), 1e-6))
+    for t in range(14 * per_day):
+        path[t + _LAGS] = drive[t] + lags @ path[t : t + _LAGS][::-1]
+    return path[_LAGS + 7 * per_day :]
+
+
+def _fourier(quarter: Floats, per_day: int, *, weekly: bool) -> Floats:
+    """Sines and cosines of the day, and of the week when there are two of them."""
+    day = 2 * np.pi * (quarter % per_day) / per_day
+    week = 2 * np.pi * (quarter % (7 * per_day)) / (7 * per_day)
+    terms = [f(k * day) for k in range(1, _DAILY + 1) for f in (np.sin, np.cos)]
+    if weekly:
+        terms += [f(k * week) for k in range(1, _WEEKLY + 1) for f in (np.sin, np.cos)]
+    return np.column_stack(terms)

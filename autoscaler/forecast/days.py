@@ -1,0 +1,97 @@
+"""A series as a table of wall-clock days, in the scale in which forecasts are made.
+
+The scale is z = log(y + shift): tides multiply, and the shift (a part of the usual peak) keeps
+small loads tame (reference/method.md, round 2). In a night with 23 hours a row has an hour that
+nobody knows; in one with 25 the repeated hour's values are averaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoscaler.forecast.clock import DAY, wall_seconds
+from autoscaler.model import Floats, Mark, Series
+
+SHIFT = 0.4
+"""Part of the 99th percentile added before the logarithm."""
+
+_DISTRUSTED = np.uint8(Mark.MISSING | Mark.REFUSED | Mark.OUTAGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Days:
+    """Demand by wall-clock day and slot.
+
+    Attributes
+    ----------
+    z : shape (days, per_day), log(demand + shift); NaN = unknown; the last row may be unfinished
+    first : number of the first day, 0 modulo 7 is a Monday
+    now : slots of the last row that lie before the end of the series
+    shift : demand per second
+    peak : largest demand that was seen
+    """
+
+    z: Floats
+    first: int
+    now: int
+    step: float
+    shift: float
+    peak: float
+    zone: str
+
+    @property
+    def per_day(self) -> int:
+        """Slots in a day."""
+        return int(self.z.shape[1])
+
+    @property
+    def count(self) -> int:
+        """Rows, the unfinished last one included."""
+        return len(self.z)
+
+
+def trusted(series: Series) -> Floats:
+    """Values with holes where they are not evidence, shape (n,)."""
+    if not series.marks.any():
+        return series.values
+    return np.where(series.marks & _DISTRUSTED, np.nan, series.values)
+
+
+def by_day(series: Series, zone: str) -> Days:
+    """Arrange a series by wall-clock day; it must hold at least one known value."""
+    values = trusted(series)
+    wall = wall_seconds(series.start, series.step, len(series), zone)
+    per_day = max(1, round(DAY / series.step))
+    day = np.floor(wall / DAY).astype(np.int64)
+    slot = np.minimum(((wall - day * DAY) / series.step).astype(np.int64), per_day - 1)
+    first, now = int(day[0]), int(slot[-1]) + 1
+    count = int(day[-1]) - first + 1
+    known = values[~np.isnan(values)]
+    peak = float(known.max())
+    shift = SHIFT * float(np.quantile(known, 0.99)) or 1.0
+    return Days(
+        z=_table(np.log(values + shift), (day - first) * per_day + slot, count, per_day),
+        first=first,
+        now=now,
+        step=series.step,
+        shift=shift,
+        peak=peak,
+        zone=zone,
+    )
+
+
+def _table(z: Floats, index: NDArray[np.int64], count: int, per_day: int) -> Floats:
+    """Rows of days; values that share a slot are averaged."""
+    table = np.full(count * per_day, np.nan)
+    table[index] = z
+    repeated = np.bincount(index, minlength=len(table)) > 1
+    if repeated.any():
+        known = ~np.isnan(z)
+        total = np.bincount(index[known], weights=z[known], minlength=len(table))
+        number = np.bincount(index[known], minlength=len(table))
+        mean = np.divide(total, number, out=np.full(len(table), np.nan), where=number > 0)
+        table[repeated] = mean[repeated]
+    return table.reshape(count, per_day)

@@ -1,0 +1,89 @@
+"""From a series and what was learnt to one forecast, whatever fails on the way."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autoscaler.forecast.calendar import ordinary, raised
+from autoscaler.forecast.recent import Recent
+from autoscaler.model import Code, Forecast, Knowledge, Reason, Series
+from autoscaler.schema.events import EventWindow
+
+SHOWN = (0.1, 0.5, 0.9)
+"""Levels of the band that people see, besides the one on which replicas are ordered."""
+
+STRENGTH = 0.3
+"""Correlation with a day or a week before below which a service is said to have no tide."""
+
+
+def foresee(
+    series: Series,
+    knowledge: Knowledge | None,
+    events: tuple[EventWindow, ...],
+    steps: int,
+    level: float,
+) -> tuple[Forecast | None, tuple[Reason, ...], tuple[Reason, ...]]:
+    """Forecast with what was learnt; without it, or if that fails, with the last minutes alone.
+
+    Parameters
+    ----------
+    steps : how many to forecast
+    level : quantile on which replicas are ordered, to be among the levels
+
+    Returns
+    -------
+    forecast : events included; None when nothing is known of the last day
+    reasons : events that raise it, and whether there is no tide
+    doubts : a forecaster that failed
+    """
+    levels = tuple(sorted({*SHOWN, level}))
+    plain = ordinary(series, events)
+    doubts: tuple[Reason, ...] = ()
+    forecast = None
+    if knowledge is not None:
+        try:
+            forecast = checked(knowledge.fitted.predict(plain, steps, levels))
+        except (ValueError, ArithmeticError, LookupError) as error:
+            # what numbers can do to a forecaster; anything else is a bug and ends loudly
+            doubts = (_failed(knowledge.fitted.name, error),)
+    if forecast is None:
+        try:
+            forecast = checked(Recent().predict(plain, steps, levels))
+        except ValueError as error:
+            return None, (), (*doubts, _failed("recent", error))
+    forecast, reasons = raised(forecast, events)
+    if knowledge is not None and not math.isnan(knowledge.tide) and knowledge.tide < STRENGTH:
+        reasons = (*reasons, _no_tide(knowledge.tide))
+    return forecast, reasons, doubts
+
+
+def checked(forecast: Forecast) -> Forecast:
+    """Refuse a forecast whose quantiles are not finite, negative, or cross.
+
+    Raises
+    ------
+    ValueError
+    """
+    paths = forecast.quantiles
+    if not np.isfinite(paths).all() or (paths < 0).any():
+        raise ValueError("quantiles must be finite and not negative")
+    if (np.diff(paths, axis=0) < -1e-9 * np.abs(paths[1:])).any():
+        raise ValueError("quantiles must not decrease with their level")
+    return forecast
+
+
+def _failed(name: str, error: Exception) -> Reason:
+    return Reason(
+        code=Code.FIT_FAILED, sentence=f"forecaster {name} failed: {type(error).__name__}: {error}"
+    )
+
+
+def _no_tide(tide: float) -> Reason:
+    return Reason(
+        code=Code.NO_TIDE,
+        sentence=f"no tide: demand correlates only {tide:.2f} with a day or a week before; "
+        "the last minutes speak",
+        numbers={"tide": tide},
+    )

@@ -1,0 +1,40 @@
+"""Same time yesterday, same time last week: what every better forecaster has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autoscaler.forecast.base import Expectation
+from autoscaler.forecast.days import Days
+from autoscaler.forecast.shapes import first_known, median
+from autoscaler.model import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class SameTime:
+    """The value at the same wall-clock time some days ago.
+
+    Where that is unknown, the newest known multiple of it, then the median of the days before.
+    """
+
+    name: str
+    ago: int
+
+    @property
+    def least(self) -> int:
+        """Rows of days needed before the first expectation."""
+        return self.ago
+
+    def prepare(self, days: Days) -> Expectation:
+        """Look back a whole number of days."""
+
+        def expect(day: int, known: int) -> Floats:
+            back = range(day - self.ago, -1, -self.ago)
+            rows = [days.z[row] for row in back if row < known][:3]
+            return first_known(*rows, median(days.z[max(0, known - 7) : known]))
+
+        return expect
+
+
+YESTERDAY = SameTime("yesterday", 1)
+LAST_WEEK = SameTime("last-week", 7)

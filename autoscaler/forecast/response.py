@@ -1,0 +1,227 @@
+"""How the last minutes correct a forecast, and how wide it then is: learnt from its own misses.
+
+A shape (weekly profile, same time last week, ...) is expected for each past day from the days
+before it alone. What it missed by, r = z - expected, is then used twice:
+
+- *Correction*: r at a lead ahead is regressed (ridge, shrunk to a sensible prior) on the mean r of
+  the last 5 minutes, hour and 3 hours, lead by lead. So a tide that runs high today is
+  expected high for as long as such things last on this service.
+- *Quantiles*: split conformal. The errors that remain at the real lead, by kind of hour (twelve
+  of two hours), ordered; the k-th of n with k = ceil((n + 1) p) is the quantile p.
+
+All of it is done on whole arrays of (day, slot), origins thinned, so that a fit costs milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoscaler.forecast.base import LEVELS, Shape
+from autoscaler.forecast.days import Days
+from autoscaler.model import Floats
+
+WINDOWS = (300.0, 3600.0, 10_800.0)
+"""Seconds over which recent misses are averaged."""
+
+LEADS = (0.0, 120.0, 300.0, 600.0, 1200.0, 2400.0, 4800.0, 14_400.0, 43_200.0, 86_400.0)
+"""Leads in seconds at which corrections and quantiles are learnt; between them on a line."""
+
+HOURS = 12
+"""Kinds of hour: two-hour parts of the day."""
+
+_RIDGE = 3.0
+_ORIGINS = 4000  # origins used to learn from; more changes nothing but the time
+_SMALL = 40  # errors that a kind of hour must have to stand alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misses:
+    """Out-of-sample misses of a shape on past days.
+
+    Attributes
+    ----------
+    rows : shape (d,), rows of `Days` that were expected
+    expected : shape (d, per_day + reach), expected z of each day and the start of the next
+    missed : same shape, z - expected; NaN = unknown
+    recent : shape (3, d, per_day), mean miss over `WINDOWS` before each slot
+    """
+
+    rows: NDArray[np.int64]
+    expected: Floats
+    missed: Floats
+    recent: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """Correction and quantiles by lead.
+
+    Attributes
+    ----------
+    leads : shape (k,), steps
+    weights : shape (k, 3), of the mean misses over `WINDOWS`
+    spread : shape (HOURS, k, len(LEVELS)), quantiles of what remains, in z
+    """
+
+    leads: Floats
+    weights: Floats
+    spread: Floats
+
+    def correction(self, recent: Floats, leads: Floats) -> Floats:
+        """Correction of z for leads in steps, shape (len(leads), ...); recent is (3, ...)."""
+        weights = np.stack([np.interp(leads, self.leads, w) for w in self.weights.T], axis=1)
+        corrected: Floats = np.tensordot(weights, recent, axes=1)
+        return corrected
+
+    def spreads(self, hours: NDArray[np.int64], leads: Floats) -> Floats:
+        """Quantiles of the error for leads in steps at kinds of hour, shape (n, len(LEVELS))."""
+        position = np.interp(leads, self.leads, np.arange(len(self.leads)))
+        low = np.minimum(position.astype(np.int64), len(self.leads) - 2)
+        part = (position - low)[:, None]
+        lower, upper = self.spread[hours, low], self.spread[hours, low + 1]
+        mixed: Floats = lower + part * (upper - lower)
+        return mixed
+
+
+def misses_of(shape: Shape, days: Days, reach: int, most: int) -> Misses | None:
+    """Expect up to `most` of the newest days, each from the days before it alone.
+
+    `reach` slots of the day after belong to each row, so that a forecast made before midnight
+    is judged as it was made. None when there are too few days.
+    """
+    begin = max(shape.least, days.count - most)
+    rows = np.arange(begin, days.count)
+    if not len(rows):
+        return None
+    expect = shape.prepare(days)
+    per_day = days.per_day
+    expected = np.empty((len(rows), per_day + reach))
+    actual = np.full((len(rows), per_day + reach), np.nan)
+    for i, row in enumerate(rows):
+        expected[i, :per_day] = expect(row, row)
+        expected[i, per_day:] = expect(row + 1, row)[:reach]
+        actual[i, :per_day] = days.z[row]
+        if row + 1 < days.count:
+            actual[i, per_day:] = days.z[row + 1, :reach]
+    missed = actual - expected
+    recent = np.stack(
+        [behind(missed[:, :per_day].ravel(), seconds, days.step) for seconds in WINDOWS]
+    )
+    return Misses(
+        rows=rows,
+        expected=expected,
+        missed=missed,
+        recent=fall_back(recent).reshape(len(WINDOWS), len(rows), per_day),
+    )
+
+
+def behind(missed: Floats, seconds: float, step: float) -> Floats:
+    """Mean of what is known in the window before each step, shape (n,); NaN when nothing is."""
+    width = max(1, round(seconds / step))
+    known = ~np.isnan(missed)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, missed, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    stop = np.arange(len(missed))
+    start = np.maximum(stop - width, 0)
+    number = counts[stop] - counts[start]
+    total = sums[stop] - sums[start]
+    mean: Floats = np.divide(total, number, out=np.full(len(missed), np.nan), where=number > 0)
+    return mean
+
+
+def fall_back(recent: Floats) -> Floats:
+    """Fill what a short window does not know from the longer one, and the longest by 0."""
+    filled = recent.copy()
+    filled[-1] = np.nan_to_num(filled[-1], nan=0.0)
+    for i in range(len(filled) - 2, -1, -1):
+        filled[i] = np.where(np.isnan(filled[i]), filled[i + 1], filled[i])
+    return filled
+
+
+def learn_response(
+    misses: Misses, use: NDArray[np.int64], step: float, prior: Floats | None = None
+) -> Response:
+    """Learn corrections and quantiles from the misses of some days.
+
+    Parameters
+    ----------
+    misses : of the shape
+    use : indices into `misses.rows` of the days to learn from
+    step : seconds
+    prior : shape (k, 3), weights that the regression is shrunk to; a decaying one by default
+    """
+    per_day = misses.recent.shape[2]
+    reach = misses.missed.shape[1] - per_day
+    leads = np.asarray(LEADS) / step
+    prior = default_prior() if prior is None else prior
+    chain = misses.missed[use]  # (d, per_day + reach)
+    features = misses.recent[:, use].reshape(len(WINDOWS), -1)
+    stride = max(1, features.shape[1] // _ORIGINS)
+    # an odd stride visits every minute of the hour
+    origins = np.arange(0, features.shape[1], stride | 1)
+    day, slot = np.divmod(origins, per_day)
+    weights, spread = np.empty((len(leads), 3)), np.empty((HOURS, len(leads), len(LEVELS)))
+    for k, lead in enumerate(np.round(leads).astype(np.int64)):
+        at, row = slot + lead, day
+        inside = at < per_day + reach
+        # beyond its reach a row goes on in the next: expected one night later than it would be
+        beyond = (at - per_day) // per_day + 1
+        row = np.where(inside, row, row + beyond)
+        at = np.where(inside, at, at - beyond * per_day)
+        exists = row < len(chain)
+        target = chain[np.minimum(row, len(chain) - 1), at]
+        ok = exists & ~np.isnan(target)
+        x, y = features[:, origins[ok]], target[ok]
+        weights[k] = _ridge(x, y, prior[k])
+        kinds = (at[ok] % per_day) * HOURS // per_day
+        spread[:, k] = _quantiles(y - weights[k] @ x, kinds)
+    return Response(leads=leads, weights=weights, spread=spread)
+
+
+def default_prior() -> Floats:
+    """Weights of the recent misses when nothing is known: most of the last minutes, fading."""
+    leads = np.asarray(LEADS)
+    return np.stack(
+        [0.5 * np.exp(-leads / 1800), 0.3 * np.exp(-leads / 10_800), 0.2 * np.exp(-leads / 43_200)],
+        axis=1,
+    )
+
+
+def _ridge(x: Floats, y: Floats, prior: Floats) -> Floats:
+    """Ridge regression towards a prior, robust by one pass without the largest errors."""
+    weights = prior
+    for _ in range(2):
+        error = np.abs(y - weights @ x)
+        if not len(error):
+            return prior
+        keep = error <= 3 * 1.4826 * np.median(error) + 1e-12
+        kept, target = x[:, keep], y[keep]
+        gram = kept @ kept.T + _RIDGE * np.eye(len(prior)) * max(float(np.mean(kept**2)), 1e-9)
+        weights = prior + np.linalg.solve(gram, kept @ (target - prior @ kept))
+    return weights
+
+
+def _quantiles(errors: Floats, kinds: NDArray[np.int64]) -> Floats:
+    """Conformal quantiles by kind of hour, shape (HOURS, len(LEVELS)); small kinds are pooled."""
+    pooled = conformal(errors)
+    result = np.empty((HOURS, len(LEVELS)))
+    for kind in range(HOURS):
+        own = errors[kinds == kind]
+        result[kind] = conformal(own) if len(own) >= _SMALL else pooled
+    return result
+
+
+def conformal(errors: Floats) -> Floats:
+    """Quantiles `LEVELS` with the finite-sample correction of split conformal prediction.
+
+    The k-th smallest of n errors with k = ceil((n + 1) p), at most n (Lei et al. 2018).
+    """
+    n = len(errors)
+    if n == 0:
+        return np.zeros(len(LEVELS))
+    rank = np.ceil((n + 1) * np.asarray(LEVELS)).astype(np.int64)
+    ordered: Floats = np.sort(errors)[np.clip(rank, 1, n) - 1]
+    return ordered

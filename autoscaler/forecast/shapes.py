@@ -1,0 +1,51 @@
+"""Small numeric helpers that the shapes of tides share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoscaler.model import Floats
+
+
+def median(rows: Floats) -> Floats:
+    """Median over the first axis without NaN, shape (n,); NaN where nothing is known.
+
+    `np.nanmedian` does the same some ten times slower for a handful of rows.
+    """
+    if not len(rows):
+        return np.full(rows.shape[1:], np.nan)
+    ordered = np.sort(rows, axis=0)  # NaN goes last
+    count = np.count_nonzero(~np.isnan(rows), axis=0)
+    low = np.maximum((count - 1) // 2, 0)[None, :]
+    high = np.minimum(count // 2, len(rows) - 1)[None, :]
+    middle: Floats = (
+        np.take_along_axis(ordered, low, axis=0)[0] + np.take_along_axis(ordered, high, axis=0)[0]
+    ) / 2
+    return middle
+
+
+def smooth(values: Floats, reach: int) -> Floats:
+    """Mean over +-reach slots of a circular day, NaN left out, shape (n,)."""
+    n = len(values)
+    reach = min(reach, (n - 1) // 2)
+    if reach < 1:
+        return values
+    padded = np.concatenate([values[-reach:], values, values[:reach]])
+    known = ~np.isnan(padded)
+    sums = np.cumsum(np.concatenate([[0.0], np.where(known, padded, 0.0)]))
+    counts = np.cumsum(np.concatenate([[0], known]))
+    width = 2 * reach + 1
+    number = counts[width:] - counts[:-width]
+    total = sums[width:] - sums[:-width]
+    mean: Floats = np.divide(total, number, out=np.full(n, np.nan), where=number > 0)
+    return mean
+
+
+def first_known(*choices: Floats) -> Floats:
+    """Take each slot from the first of the choices that knows it."""
+    result = choices[0]
+    for other in choices[1:]:
+        if not np.isnan(result).any():
+            break
+        result = np.where(np.isnan(result), other, result)
+    return result

@@ -1,0 +1,156 @@
+"""A fitted tide: expected weeks by wall clock, corrected by the last minutes, with quantiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoscaler.forecast.base import LEVELS, Expectation, FitImpossible, Shape
+from autoscaler.forecast.clock import slots_of, wall_seconds
+from autoscaler.forecast.days import Days, by_day, trusted
+from autoscaler.forecast.response import (
+    HOURS,
+    WINDOWS,
+    Misses,
+    Response,
+    fall_back,
+    learn_response,
+    misses_of,
+)
+from autoscaler.forecast.shapes import first_known
+from autoscaler.model import Floats, Forecast, Series
+from autoscaler.schema.events import EventWindow
+
+MOST_DAYS = 21
+"""Newest days on which corrections and quantiles are learnt."""
+
+GROWTH = 1.5
+"""A forecast may exceed the largest demand ever seen only up to this times the newest peak."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tidal:
+    """A fitted tidal forecaster.
+
+    Attributes
+    ----------
+    week : shape (7 * per_day,), expected z from Monday 00:00 on, for the week after the fit
+    """
+
+    name: str
+    zone: str
+    step: float
+    shift: float
+    peak: float
+    week: Floats
+    response: Response
+
+    def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
+        """Forecast `steps` steps after `series.end` from the newest three hours of `series`."""
+        per_day = len(self.week) // 7
+        back = min(len(series), max(1, round(WINDOWS[-1] / self.step)))
+        wall = wall_seconds(series.end - back * self.step, self.step, back + steps, self.zone)
+        slots = slots_of(wall, self.step, per_day)
+        expected = self.week[slots]
+        tail = trusted(_newest(series, back))
+        recent = self._recent(np.log(tail + self.shift) - expected[:back])
+        leads = np.arange(steps, dtype=np.float64)
+        z = expected[back:] + self.response.correction(recent, leads)
+        hours = (slots[back:] % per_day) * HOURS // per_day
+        spread = self.response.spreads(hours, leads)
+        position = np.interp(levels, LEVELS, np.arange(len(LEVELS)))
+        low = np.minimum(position.astype(np.int64), len(LEVELS) - 2)
+        part = position - low
+        error = spread[:, low] * (1 - part) + spread[:, low + 1] * part
+        cap = max(self.peak, GROWTH * _newest_peak(tail, self.step))
+        paths = np.exp(np.minimum(z[None, :] + error.T, np.log(cap + self.shift))) - self.shift
+        return Forecast(
+            start=series.end,
+            step=series.step,
+            levels=levels,
+            quantiles=np.clip(paths, 0.0, cap),
+            by=self.name,
+        )
+
+    def _recent(self, missed: Floats) -> Floats:
+        """Mean miss over the windows that end now, shape (3,)."""
+        means = np.full(len(WINDOWS), np.nan)
+        for i, seconds in enumerate(WINDOWS):
+            part = missed[-max(1, round(seconds / self.step)) :]
+            part = part[~np.isnan(part)]
+            if len(part):
+                means[i] = part.mean()
+        return fall_back(means)
+
+
+def _newest(series: Series, count: int) -> Series:
+    """Cut a series to its newest steps."""
+    return Series(
+        start=series.end - count * series.step,
+        step=series.step,
+        values=series.values[len(series) - count :],
+        marks=series.marks[len(series) - count :],
+    )
+
+
+def _newest_peak(tail: Floats, step: float) -> float:
+    """Largest known demand of the last quarter of an hour; 0 when nothing is known."""
+    newest = tail[-max(1, round(900 / step)) :]
+    newest = newest[~np.isnan(newest)]
+    return float(newest.max()) if len(newest) else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TidalForecaster:
+    """Forecaster of a shape: expect, correct, calibrate."""
+
+    shape: Shape
+
+    @property
+    def name(self) -> str:
+        """Name of the shape."""
+        return self.shape.name
+
+    def fit(self, series: Series, zone: str, events: tuple[EventWindow, ...]) -> Tidal:
+        """Learn from a series (its event steps already unknown)."""
+        days = days_of(series, zone)
+        misses = misses_of(self.shape, days, 0, MOST_DAYS)
+        if misses is None:
+            raise FitImpossible(f"{self.name}: {days.count} days are too few")
+        return self.finish(days, misses)
+
+    def finish(self, days: Days, misses: Misses) -> Tidal:
+        """Fit from misses that are already known."""
+        response = learn_response(misses, np.arange(len(misses.rows)), days.step)
+        return Tidal(
+            name=self.name,
+            zone=days.zone,
+            step=days.step,
+            shift=days.shift,
+            peak=days.peak,
+            week=_week(days, self.shape.prepare(days)),
+            response=response,
+        )
+
+
+def days_of(series: Series, zone: str) -> Days:
+    """Arrange the series by day, or say that there is nothing to arrange."""
+    if not len(series) or np.isnan(trusted(series)).all():
+        raise FitImpossible("the series holds no trusted value")
+    return by_day(series, zone)
+
+
+def _week(days: Days, expect: Expectation) -> Floats:
+    """Expected z from Monday on: today from the days before it, the next six from all there is."""
+    today = days.count - 1
+    rows: list[Floats] = [np.empty(0)] * 7
+    for ahead in range(7):
+        known = max(today, 1) if ahead == 0 else days.count
+        rows[(days.first + today + ahead) % 7] = expect(today + ahead, known)
+    week = np.concatenate(rows)
+    if np.isnan(week).any():
+        week = first_known(week, np.full(len(week), np.median(days.z[~np.isnan(days.z)])))
+    if not np.isfinite(week).all():
+        raise FitImpossible("the expected week is not finite")
+    return week

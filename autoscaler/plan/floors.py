@@ -1,0 +1,92 @@
+"""The floor wanted now: order a lead time ahead, keep what comes back before its break-even."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autoscaler.model import Change, Code, Ints, Need, Plan, Reason
+from autoscaler.plan.paths import follow, largest_ahead
+
+
+def steps_ahead(seconds: float, step: float) -> int:
+    """Whole steps after the present one that a span of seconds reaches into."""
+    return max(0, math.ceil(seconds / step - 1e-9))
+
+
+def horizon(lead: float, break_even: float, step: float) -> int:
+    """Steps that one decision must foresee: a lead time and then a break-even."""
+    return steps_ahead(lead, step) + steps_ahead(break_even, step) + 1
+
+
+def path_of(present: int, need: Need, lead: float, break_even: float) -> Ints:
+    """Floors from now on if all comes as forecast, shape (h,).
+
+    A replica needed in [t, t + lead] must stand (be ordered) at t; one that stands and is not
+    needed is kept while the median needs it again, ordered in time, within the break-even.
+    """
+    ahead = steps_ahead(lead, need.step)
+    order = largest_ahead(need.order, ahead)
+    keep = largest_ahead(need.keep, ahead + steps_ahead(break_even, need.step))
+    order[0] = max(order[0], need.now)
+    return follow(present, order, keep)
+
+
+def make(present: int, need: Need, lead: float, break_even: float) -> Plan:
+    """Plan from what stands now (`present`), what is needed, and how long a start takes.
+
+    Returns
+    -------
+    Plan
+        `floor` is wanted now. `changes` tells the floors to come as far as the need is known.
+    """
+    path = path_of(present, need, lead, break_even)
+    ahead = steps_ahead(lead, need.step)
+    window = need.order[: ahead + 1]
+    ordered = max(int(window.max()), need.now)
+    floor = int(path[0])
+    return Plan(
+        floor=floor,
+        lead=lead,
+        changes=changes_of(path, need.start, need.step),
+        reasons=_reasons(need, window, ordered, floor, break_even),
+    )
+
+
+def changes_of(path: Ints, start: float, step: float) -> tuple[Change, ...]:
+    """Moments at which a path changes, its first floor left out."""
+    at = np.flatnonzero(path[1:] != path[:-1]) + 1
+    return tuple(Change(at=start + int(i) * step, floor=int(path[i])) for i in at)
+
+
+def _reasons(
+    need: Need, window: Ints, ordered: int, floor: int, break_even: float
+) -> tuple[Reason, ...]:
+    """Why the floor wanted now is what it is."""
+    peak = int(np.argmax(window))
+    if need.now > int(window[peak]):
+        why = f"the newest demand alone needs {need.now}"
+    else:
+        why = f"the forecast needs {ordered} in {(peak * need.step) / 60:.0f} min"
+    reasons = [
+        Reason(
+            code=Code.FORECAST,
+            sentence=f"{why}: {_replicas(ordered)} must stand now to be ready in time",
+            numbers={"need": ordered, "now": need.now, "in": peak * need.step},
+        )
+    ]
+    if floor > ordered:
+        reasons.append(
+            Reason(
+                code=Code.KEPT,
+                sentence=f"{_replicas(floor - ordered)} kept beyond that: needed again within the "
+                f"break-even of {break_even / 60:.0f} min",
+                numbers={"kept": floor - ordered, "breakEven": break_even},
+            )
+        )
+    return tuple(reasons)
+
+
+def _replicas(count: int) -> str:
+    return "1 replica" if count == 1 else f"{count} replicas"

@@ -1,0 +1,39 @@
+"""The day ahead as a timeline of floors, for pictures and advice; nothing is written by it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoscaler.model import Change, Ints, Need
+from autoscaler.plan.floors import changes_of, path_of, steps_ahead
+from autoscaler.plan.paths import largest_behind
+from autoscaler.policy import TidePolicy
+
+
+def outlook(
+    policy: TidePolicy, need: Need, present: int, lead: float, *, ceiling: int, original: int
+) -> tuple[Ints, tuple[Change, ...]]:
+    """Floors for every step ahead if all comes as forecast, slow release and bounds included.
+
+    Parameters
+    ----------
+    need : over the horizon that is to be shown
+    present : floor that stands now
+    lead : seconds
+    ceiling : of the target
+    original : floor that was found, the default minimum
+
+    Returns
+    -------
+    floors : shape (h,)
+    changes : the first entry is the floor now, then every change
+    """
+    spec = policy.spec
+    wanted = path_of(present, need, lead, spec.release.break_even)
+    wanted = np.concatenate([[present], wanted])
+    held = largest_behind(wanted, steps_ahead(spec.release.after, need.step))[1:]
+    least = original if spec.floor.min is None else spec.floor.min
+    most = ceiling if spec.floor.max is None else min(spec.floor.max, ceiling)
+    floors: Ints = np.minimum(np.maximum(held, least), most)
+    first = Change(at=need.start, floor=int(floors[0]))
+    return floors, (first, *changes_of(floors, need.start, need.step))

@@ -1,0 +1,63 @@
+"""The arithmetic of floor paths: windows that look ahead, and what is kept between two needs.
+
+Kept is decided per replica level: for every level k, a gap in which k replicas are not ordered is
+closed when it is shorter than the break-even. Written level by level that costs levels x steps;
+the same path is a chain of clamps,
+
+    floor[t] = max(order[t], min(floor[t - 1], keep[t])),
+
+where keep[t] is the largest need that comes back within the break-even from t on. A chain of clamps
+is a clamp, so all steps are had in log2(n) passes over whole arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoscaler.model import Ints
+
+
+def largest_ahead(values: Ints, ahead: int) -> Ints:
+    """Largest of [t, t + ahead] for every t, along the last axis; past the end nothing is known."""
+    n = values.shape[-1]
+    best = values.copy()
+    span = 1  # best holds the maximum over the next `span` steps
+    while span < min(ahead + 1, n):
+        shift = min(span, ahead + 1 - span)
+        best[..., :-shift] = np.maximum(best[..., :-shift], best[..., shift:])
+        span += shift
+    return best
+
+
+def largest_behind(values: Ints, behind: int) -> Ints:
+    """Largest of [t - behind, t] for every t, along the last axis."""
+    mirrored: Ints = largest_ahead(values[..., ::-1], behind)[..., ::-1]
+    return mirrored
+
+
+def follow(present: Ints | int, order: Ints, keep: Ints) -> Ints:
+    """Floors that order what must be ordered and keep what is needed again soon enough.
+
+    Parameters
+    ----------
+    present : floor before the first step, scalar or shape (m,)
+    order : shape (n,) or (m, n), what must stand at t
+    keep : shape (n,) or (m, n), up to which a replica that stands is kept at t
+
+    Returns
+    -------
+    shape of `order`
+    """
+    low, high = order.copy(), np.maximum(order, keep)
+    n = order.shape[-1]
+    span = 1  # low and high clamp over the last `span` steps
+    while span < n:
+        # the later clamp applied to the ends of the earlier one
+        earlier_low, earlier_high = low[..., :-span].copy(), high[..., :-span].copy()
+        later_low, later_high = low[..., span:], high[..., span:]
+        new_low = np.clip(earlier_low, later_low, later_high)
+        new_high = np.clip(earlier_high, later_low, later_high)
+        low[..., span:], high[..., span:] = new_low, new_high
+        span *= 2
+    floors: Ints = np.clip(np.asarray(present)[..., None], low, high)
+    return floors

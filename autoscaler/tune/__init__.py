@@ -1,0 +1,19 @@
+"""Chooses forecaster and order level for one service by replaying its own past.
+
+Nightly, off the cycle's path. For every candidate (shape x order level) the service's last days
+are replayed strictly out of sample: each day is expected from the days before it, corrections and
+quantiles come from earlier days only, floors follow the plan's own rules, and `replay` (the one
+model of replicas, cold starts and backlog in the house) says what it would have cost and who
+would have waited. The lowest score wins:
+
+    score = cost / clairvoyant's cost x (1 + 100 x price x late fraction).
+
+The price of lateness is 1: one per cent of late requests is worth the service's replica-hours once
+over. "No tide" is among the candidates, so where no tide helps it is chosen. Everything is a pure
+function of (policy, history, now): a record needs no more to rebuild it.
+"""
+
+from autoscaler.tune.judge import ORDER_LEVELS
+from autoscaler.tune.learn import due, learn
+
+__all__ = ["ORDER_LEVELS", "due", "learn"]

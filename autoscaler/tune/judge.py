@@ -1,0 +1,169 @@
+"""What a candidate would have cost on the service's last days, and who would have waited.
+
+The autoscaler above is left out: what stands above our floor is not ours to know, and a floor that
+is right without help is right with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoscaler import plan
+from autoscaler.capacity import lead_time, replicas_for
+from autoscaler.forecast.base import LEVELS
+from autoscaler.forecast.days import Days
+from autoscaler.forecast.response import HOURS, Misses, Response, learn_response
+from autoscaler.forecast.tidal import GROWTH
+from autoscaler.model import Floats, Ints
+from autoscaler.policy import TidePolicy
+from autoscaler.replay import Service, clairvoyant, cost_of, late_fraction, replay, score_of
+
+ORDER_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
+"""Quantiles on which replicas may be ordered."""
+
+PRICE = 1.0
+"""`price.perPercentLate`: how many times its own replica-hours one per cent late is worth."""
+
+REPLAYED_DAYS = 14
+"""Newest days that are replayed."""
+
+BLOCKS = 4
+"""Times within the replayed days at which corrections and quantiles are learnt anew."""
+
+_KEPT_LEADS = 24  # leads at which the median is looked up; between two the tide is all but flat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Floors of one candidate on past days.
+
+    Attributes
+    ----------
+    rows : shape (d,), rows of `Days`, consecutive
+    floors : shape (levels, d, per_day)
+    """
+
+    rows: NDArray[np.int64]
+    floors: Ints
+
+
+class Judge:
+    """Replays candidates on one service's past days."""
+
+    def __init__(self, policy: TidePolicy, days: Days, period: float) -> None:
+        spec = policy.spec
+        self._days = days
+        self._bounds = spec.floor
+        self._lead = plan.steps_ahead(lead_time(spec.cold_start.duration, period), days.step)
+        self._release = plan.steps_ahead(spec.release.after, days.step)
+        keep = plan.steps_ahead(spec.release.break_even, days.step)
+        self.reach = min(self._lead + keep, days.per_day)
+        """Slots after a day that a forecast made before its end still needs."""
+        self._service = Service(
+            capacity=spec.capacity.per_replica,
+            cold=plan.steps_ahead(spec.cold_start.duration, days.step),
+            step=days.step,
+            wait=spec.promise.wait,
+            start_cost=spec.release.break_even,
+            price=PRICE,
+        )
+        self._whole = days.count if days.now == days.per_day else days.count - 1
+        self._demand = _bridged(days)
+
+    def trial(self, misses: Misses) -> Trial | None:
+        """Floors that the candidate would have set; None when no day can be replayed."""
+        usable = int(np.searchsorted(misses.rows, self._whole))
+        first = max(min(3, usable // 2), usable - REPLAYED_DAYS, 1)
+        if usable <= first:
+            return None
+        parts = []
+        for block in np.array_split(np.arange(first, usable), BLOCKS):
+            if len(block):
+                response = learn_response(misses, np.arange(block[0]), self._days.step)
+                parts.append(self._order_and_keep(misses, block, response))
+        order = np.concatenate([part[0] for part in parts], axis=1)
+        keep = np.concatenate([part[1] for part in parts])
+        # replicas stand by day's end as they do by the next day's start: one path over all days
+        wanted = plan.follow(order[:, 0], order, keep)
+        held = plan.largest_behind(wanted, self._release)
+        least = 1 if self._bounds.min is None else self._bounds.min
+        floors = np.maximum(held, least)
+        if self._bounds.max is not None:
+            floors = np.minimum(floors, self._bounds.max)
+        return Trial(
+            rows=misses.rows[first:usable],
+            floors=floors.reshape(len(ORDER_LEVELS), usable - first, -1),
+        )
+
+    def scores(self, trial: Trial, since: int = 0) -> Floats:
+        """Score of every order level on the trial's days from row `since` on."""
+        used = trial.rows >= since
+        demand = self._demand[trial.rows[used]].ravel()
+        floors = trial.floors[:, used].reshape(len(trial.floors), -1)
+        run = replay(demand, floors, self._service)
+        perfect = replay(demand, clairvoyant(demand, self._service), self._service)
+        return score_of(
+            cost_of(run, self._service),
+            float(cost_of(perfect, self._service)[0]),
+            late_fraction(run, demand),
+            PRICE,
+        )
+
+    def _order_and_keep(
+        self, misses: Misses, block: NDArray[np.int64], response: Response
+    ) -> tuple[Ints, Ints]:
+        """Need to order, shape (levels, n), and up to which a replica is kept, shape (n,)."""
+        per_day = self._days.per_day
+        expected = misses.expected[block]
+        recent = misses.recent[:, block].reshape(3, -1)
+        slots = np.arange(per_day)
+        columns = [LEVELS.index(level) for level in ORDER_LEVELS]
+        median = LEVELS.index(0.5)
+        order = np.full((len(columns), len(block), per_day), -np.inf)
+        keep = np.full((len(block), per_day), -np.inf)
+        ordered = np.arange(self._lead + 1)
+        leads = np.unique(
+            np.r_[ordered, np.linspace(self._lead, self.reach, _KEPT_LEADS).astype(np.int64)]
+        )
+        corrections = response.correction(recent, leads.astype(np.float64))
+        for lead, correction in zip(leads, corrections, strict=True):
+            z = expected[:, lead : lead + per_day] + correction.reshape(len(block), per_day)
+            hours = ((slots + lead) % per_day) * HOURS // per_day
+            kinds = np.arange(HOURS)
+            spread = response.spreads(kinds, np.full(HOURS, float(lead)))[hours]
+            np.maximum(keep, z + spread[:, median], out=keep)
+            if lead <= self._lead:
+                for i, column in enumerate(columns):
+                    np.maximum(order[i], z + spread[:, column], out=order[i])
+        cap = self._caps(misses.rows[block])
+        capacity = self._service.capacity
+
+        def need(z: Floats) -> Ints:
+            shift = self._days.shift
+            demand = np.minimum(np.exp(z) - shift, cap)
+            return replicas_for(np.maximum(np.nan_to_num(demand, nan=0.0), 0.0), capacity)
+
+        return need(order).reshape(len(columns), -1), need(keep).ravel()
+
+    def _caps(self, rows: NDArray[np.int64]) -> Floats:
+        """Largest forecast allowed at each slot, as `Tidal.predict` does, shape (d, per_day)."""
+        demand = self._demand
+        before = np.maximum.accumulate(demand.max(axis=1))
+        behind = max(1, round(900 / self._days.step))
+        newest = plan.largest_behind(
+            np.r_[demand[rows[0] - 1], demand[rows].ravel()][None, :], behind - 1
+        )[0]
+        per_day = self._days.per_day
+        at = per_day - 1 + np.arange(len(rows) * per_day)  # the step before each
+        return np.maximum(before[rows - 1][:, None], GROWTH * newest[at].reshape(len(rows), -1))
+
+
+def _bridged(days: Days) -> Floats:
+    """Demand by day with holes bridged by a line: a replay must know what arrived."""
+    flat = np.exp(days.z.ravel()) - days.shift
+    known = np.flatnonzero(~np.isnan(flat))
+    bridged = np.interp(np.arange(len(flat)), known, flat[known])
+    return np.maximum(bridged, 0.0).reshape(days.z.shape)

@@ -1,0 +1,156 @@
+"""When to learn, and which candidate wins."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+
+import numpy as np
+
+from autoscaler.decide import DEFAULT_ORDER_LEVEL
+from autoscaler.demand import regular
+from autoscaler.forecast import (
+    ALL,
+    NO_TIDE,
+    FitImpossible,
+    Recent,
+    Shape,
+    TidalForecaster,
+    ordinary,
+)
+from autoscaler.forecast.days import Days
+from autoscaler.forecast.response import Misses, misses_of
+from autoscaler.forecast.tidal import MOST_DAYS, days_of
+from autoscaler.model import History, Knowledge
+from autoscaler.policy import TidePolicy
+from autoscaler.schema import walltime
+from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
+
+_LOG = logging.getLogger(__name__)
+
+YOUNG, YOUNG_EVERY = 14 * 86_400.0, 6 * 3600.0
+"""A history younger than this is learnt from again so often, since each hour of it is news."""
+
+NIGHT = 3
+"""Local hour from which the nightly fit is due: after the day's end, before its tide."""
+
+
+def due(policy: TidePolicy, knowledge: Knowledge | None, now: float) -> bool:
+    """Whether it is time to learn (again): without knowledge, nightly, and often while young."""
+    if knowledge is None or knowledge.fitted_at > now:
+        return True
+    if knowledge.span < YOUNG and now - knowledge.fitted_at >= YOUNG_EVERY:
+        return True
+    local = datetime.fromtimestamp(now, walltime.zone(policy.spec.time_zone))
+    night = local.replace(hour=NIGHT, minute=0, second=0, microsecond=0).timestamp()
+    return knowledge.fitted_at < (night if night <= now else night - 86_400.0)
+
+
+def learn(
+    policy: TidePolicy,
+    history: History,
+    now: float,
+    *,
+    period: float = 60.0,
+    shapes: tuple[Shape, ...] = ALL,
+) -> Knowledge:
+    """Learn every candidate from the history up to `now`, and choose what would have done best.
+
+    Parameters
+    ----------
+    period : seconds between decisions, part of the lead time
+    shapes : candidates; `forecast.FAST` leaves out the one that imports statsmodels
+
+    Returns
+    -------
+    Knowledge
+        With too little history for any candidate: the last minutes alone.
+    """
+    series, _ = regular(history, now)
+    span = len(series) * series.step
+    try:
+        days = days_of(ordinary(series, policy.spec.event_windows), policy.spec.time_zone)
+    except FitImpossible:
+        return _young(now, span)
+    judge = Judge(policy, days, period)
+    learnt: dict[str, tuple[Shape, Misses]] = {}
+    trials: dict[str, Trial] = {}
+    for shape in (NO_TIDE, *(shape for shape in shapes if shape is not NO_TIDE)):
+        try:
+            misses = misses_of(shape, days, judge.reach, MOST_DAYS)
+        except FitImpossible as error:
+            _LOG.info("candidate left out", extra={"candidate": shape.name, "why": str(error)})
+            continue
+        if misses is not None:
+            learnt[shape.name] = (shape, misses)
+            trial = judge.trial(misses)
+            if trial is not None:
+                trials[shape.name] = trial
+    if not learnt:
+        return _young(now, span)
+    scores = _scores(judge, trials)
+    name, level = _best(scores)
+    shape, misses = learnt[name]
+    return Knowledge(
+        fitted=TidalForecaster(shape=shape).finish(days, misses),
+        order_level=level,
+        fitted_at=now,
+        scores={f"{of}@{q:g}": score for (of, q), score in scores.items()},
+        tide=tide_of(days),
+        span=span,
+    )
+
+
+def _young(now: float, span: float) -> Knowledge:
+    """What is known before the first candidate can be judged."""
+    return Knowledge(fitted=Recent(), order_level=DEFAULT_ORDER_LEVEL, fitted_at=now, span=span)
+
+
+def _scores(judge: Judge, trials: dict[str, Trial]) -> dict[tuple[str, float], float]:
+    """Score of every candidate and order level.
+
+    A candidate that needs a longer history is replayed on fewer days. What it did there is read
+    against "no tide" on the very same days, so that an easy week favours nobody.
+    """
+    if NO_TIDE.name not in trials:
+        return {}
+    plain = trials[NO_TIDE.name]
+    usual = float(judge.scores(plain).min())
+    found = {}
+    for name, trial in trials.items():
+        since = int(max(trial.rows[0], plain.rows[0]))
+        same = float(judge.scores(plain, since).min())
+        for level, score in zip(ORDER_LEVELS, judge.scores(trial, since), strict=True):
+            found[name, level] = float(score) / same * usual
+    return found
+
+
+def _best(scores: dict[tuple[str, float], float]) -> tuple[str, float]:
+    """Lowest score; without any replayed day, no tide at the usual level."""
+    if not scores:
+        return NO_TIDE.name, DEFAULT_ORDER_LEVEL
+    return min(scores, key=lambda candidate: (scores[candidate], candidate))
+
+
+def tide_of(days: Days) -> float:
+    """Strength of the tide: correlation of hourly means with a day or a week before, at most 1.
+
+    NaN when less than two days are known.
+    """
+    size = max(1, round(3600 / days.step))
+    flat = days.z.ravel()
+    hours = flat[: len(flat) // size * size].reshape(-1, size)
+    known = ~np.isnan(hours)
+    number = known.sum(axis=1)
+    total = np.where(known, hours, 0.0).sum(axis=1)
+    means = np.divide(total, number, out=np.full(len(number), np.nan), where=number > 0)
+    found = []
+    for lag in (24, 168):
+        now, before = means[lag:], means[:-lag]
+        both = ~(np.isnan(now) | np.isnan(before))
+        if both.sum() < 24:
+            continue
+        a, b = now[both] - now[both].mean(), before[both] - before[both].mean()
+        norm = float(np.sqrt((a @ a) * (b @ b)))
+        found.append(float(a @ b) / norm if norm > 0 else 0.0)
+    return max(found, default=float("nan"))
