@@ -1,0 +1,221 @@
+"""`deploy/crd.yaml`: the policy as a custom resource, from the models of `autoscaler.policy`.
+
+The API server checks what its schema language can say: types, bounds, patterns, and in CEL what
+concerns two fields. The rest (time zones, dates) the controller answers in the policy's status.
+Only `mode` gets a default there, for its printer column: any other would be stored in every object
+and outlive a change of ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from autoscaler.model import Mode
+from autoscaler.policy import GROUP, KIND, TidePolicy
+from tools.generate.shape import plain_schema
+
+_HEADER = "# Made from autoscaler/policy.py by `python -m tools.generate`; do not edit.\n"
+
+_RULES: dict[str, list[dict[str, str]]] = {
+    "demand": [
+        {"rule": "has(self.preset) != has(self.query)", "message": "exactly one of preset, query"},
+        {
+            "rule": "!has(self.matchLabels) || size(self.matchLabels) == 0 || has(self.preset)",
+            "message": "matchLabels belong to a preset: write them into the query",
+        },
+    ],
+    "floor": [
+        {
+            "rule": "!has(self.min) || !has(self.max) || self.min <= self.max",
+            "message": "max is at least min",
+        }
+    ],
+}
+_LABEL_RULE = {
+    "rule": "self.all(name, name.matches('^[a-zA-Z_][a-zA-Z0-9_]*$') && !name.startsWith('__'))",
+    "message": "a label name: letters, digits and _; those that start with __ are Prometheus' own",
+}
+
+
+def text() -> str:
+    """Give the whole file."""
+    return _HEADER + yaml.dump(
+        definition(),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=95,
+        default_flow_style=False,
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists indented below their key, as in every other YAML file here."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002  # PyYAML's own signature
+        """Indent, whatever PyYAML would rather do."""
+        super().increase_indent(flow, False)
+
+
+def definition() -> dict[str, Any]:
+    """Give the CustomResourceDefinition."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"tidepolicies.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {
+                "kind": KIND,
+                "listKind": f"{KIND}List",
+                "plural": "tidepolicies",
+                "singular": "tidepolicy",
+                "shortNames": ["tide"],
+            },
+            "versions": [
+                {
+                    "name": "v1alpha1",
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}},
+                    "additionalPrinterColumns": _columns(),
+                    "schema": {"openAPIV3Schema": _schema()},
+                }
+            ],
+        },
+    }
+
+
+def _columns() -> list[dict[str, Any]]:
+    """Give what `kubectl get tide` shows."""
+
+    def column(name: str, kind: str, path: str, words: str) -> dict[str, Any]:
+        return {"name": name, "type": kind, "jsonPath": path, "description": words}
+
+    ready = '.status.conditions[?(@.type=="Ready")].status'
+    return [
+        column("Mode", "string", ".spec.mode", "What may be written"),
+        column("Target", "string", ".spec.targetRef.name", "Whose floor is moved"),
+        column("Floor", "integer", ".status.floor", "The floor that stands"),
+        column("Need", "integer", ".status.need", "Replicas that the present demand needs"),
+        # as text: kubectl shows a date of the future as <invalid>
+        column("Next", "string", ".status.next.at", "When the floor is to change next"),
+        column("Ready", "string", ready, "Whether decisions are being made"),
+        column("Age", "date", ".metadata.creationTimestamp", "Since when there is this policy"),
+    ]
+
+
+def _schema() -> dict[str, Any]:
+    """Structural schema of the object."""
+    model = plain_schema(TidePolicy)["properties"]
+    spec = _structural(model["spec"])
+    properties = spec["properties"]
+    properties["mode"]["default"] = Mode.OBSERVE.value
+    for name, rules in _RULES.items():
+        properties[name]["x-kubernetes-validations"] = rules
+    properties["demand"]["properties"]["matchLabels"]["x-kubernetes-validations"] = [_LABEL_RULE]
+    properties["events"].update(
+        {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    )
+    return {
+        "type": "object",
+        "description": " ".join((TidePolicy.__doc__ or "").split()),
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": spec,
+            "status": _status(),
+        },
+    }
+
+
+def _structural(node: dict[str, Any]) -> dict[str, Any]:
+    """Turn a JSON Schema (2020) into the dialect of the API server."""
+    result = dict(node)
+    result.pop("propertyNames", None)
+    result.pop("patternProperties", None)
+    if "properties" in node:
+        result["properties"] = {
+            name: _structural(inner) for name, inner in node["properties"].items()
+        }
+        result.pop("additionalProperties", None)  # unknown fields are refused by strict validation
+    elif node.get("type") == "object":
+        inner = node.get("additionalProperties") or next(iter(node["patternProperties"].values()))
+        result["additionalProperties"] = _structural(inner)
+    if "items" in node:
+        result["items"] = _structural(node["items"])
+    if "exclusiveMinimum" in node:
+        result.update(minimum=node["exclusiveMinimum"], exclusiveMinimum=True)
+    if node.get("type") == "integer":
+        result["format"] = "int32"
+    first = [key for key in ("type", "description") if key in result]
+    return {key: result[key] for key in (*first, *result)}
+
+
+def _status() -> dict[str, Any]:
+    """Give what the controller says about the policy, through the status subresource."""
+
+    def field(kind: str, words: str, **more: Any) -> dict[str, Any]:
+        return {"type": kind, "description": words, **more}
+
+    def time(words: str) -> dict[str, Any]:
+        return field("string", words, format="date-time")
+
+    def count(words: str) -> dict[str, Any]:
+        return field("integer", words, format="int32")
+
+    following = {"at": time("When."), "floor": count("The floor from then on.")}
+    knowledge = {
+        "forecaster": field("string", "Name of the forecaster in use."),
+        "fittedAt": time("Newest history that it knows."),
+        "score": field("number", "Its replayed score on the past; lower is better."),
+    }
+    return field(
+        "object",
+        "What the controller says; never read back as a wish.",
+        properties={
+            "conditions": _conditions(),
+            "observedGeneration": field(
+                "integer", "Generation of the spec that this status is about.", format="int64"
+            ),
+            "floor": count("The floor that stands."),
+            "wanted": count("The floor that was decided; differs from `floor` while observing."),
+            "need": count("Replicas that the present demand needs."),
+            "ceiling": count("The target's maxReplicas."),
+            "readyReplicas": count("Replicas of the target that are ready."),
+            "next": field(
+                "object", "The next change that the plan foresees.", properties=following
+            ),
+            "knowledge": field("object", "What was learnt.", properties=knowledge),
+            "lastDecision": time("When the decision behind this status was made."),
+        },
+    )
+
+
+def _conditions() -> dict[str, Any]:
+    """Conditions as everywhere in Kubernetes: Ready, Acting, InDoubt, Capped."""
+    properties = {
+        "type": {"type": "string", "maxLength": 316},
+        "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+        "reason": {"type": "string", "maxLength": 1024},
+        "message": {"type": "string", "maxLength": 32768},
+        "lastTransitionTime": {"type": "string", "format": "date-time"},
+        "observedGeneration": {"type": "integer", "format": "int64"},
+    }
+    return {
+        "type": "array",
+        "description": "Ready: decisions are made. Acting: floors are written. InDoubt: the inputs "
+        "are distrusted, nothing is lowered. Capped: the ceiling is below the need.",
+        "items": {
+            "type": "object",
+            "required": ["type", "status", "reason", "message", "lastTransitionTime"],
+            "properties": properties,
+        },
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+    }

@@ -1,0 +1,38 @@
+"""`policies/schema.json`: the policy for editors and other validators (JSON Schema 2020-12)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from autoscaler.policy import Metadata, TidePolicy
+from tools.generate.shape import plain_schema
+
+
+def text() -> str:
+    """Give the whole file."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """Give the schema of one policy document, as strict as `foretide check` where it can be."""
+    body = plain_schema(TidePolicy)
+    properties = body["properties"]
+    for name in sorted(Metadata.foreign_keys):
+        properties["metadata"]["properties"][name] = {}
+    properties["status"] = {"type": "object", "description": "Written by the controller."}
+    demand = properties["spec"]["properties"]["demand"]
+    demand["oneOf"] = [
+        {"required": ["preset"]},
+        {"required": ["query"], "properties": {"matchLabels": {"maxProperties": 0}}},
+    ]
+    demand["properties"]["matchLabels"]["propertyNames"] = {
+        "pattern": "^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$"
+    }
+    body["required"] = ["apiVersion", "kind", *body["required"]]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://foretide.dev/schemas/tidepolicy-v1alpha1.json",
+        "title": "TidePolicy",
+        **body,
+    }
