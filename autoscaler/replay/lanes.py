@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoscaler.model import Floats, Ints
-from autoscaler.reactive import PlainHpa, plain_bounded, plain_wanted
+from autoscaler.reactive.plain import PlainHpa, plain_bounded, plain_wanted
 from autoscaler.replay.service import Service, bounded
 
 Bools = NDArray[np.bool_]

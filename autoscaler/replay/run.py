@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoscaler.model import Floats, Ints
-from autoscaler.reactive import PlainHpa
+from autoscaler.reactive.plain import PlainHpa
 from autoscaler.replay.lanes import under_hpa
 from autoscaler.replay.service import Service, backlog_of, bounded, ready_of
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoscaler.errors import TraceError
 from autoscaler.model import Floats, Ints
-from autoscaler.reactive import PlainHpa
+from autoscaler.reactive.plain import PlainHpa
 from autoscaler.replay import (
     Replayed,
     Service,

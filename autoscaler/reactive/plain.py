@@ -1,7 +1,6 @@
-"""The autoscaler above the floor, as pure step functions: the only model of it in the house.
+"""The *plain HPA*: the HPA reduced to what a one-minute world can tell apart.
 
-Two of them. The *plain HPA* is the HPA reduced to what a one-minute world can tell apart; the
-replay, the score and the selection of forecasters use it, on many timelines at once.
+The replay, the score and the selection of forecasters use it, on many timelines at once.
 """
 
 from __future__ import annotations
