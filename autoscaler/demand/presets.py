@@ -1,0 +1,160 @@
+"""What to ask Prometheus for, per way of naming the demand: pure PromQL texts, no I/O.
+
+A preset knows where a serving engine's *offered* load stays true. On a real vLLM in saturation
+the usual completion counters said 0 to 8 requests a second while 16 arrived, since a request that
+its client gave up is counted by none of them. What stayed true within 2 % is a flow balance per
+instance: what the API server finished (aborted requests included) plus the change of what it holds
+(running + waiting). The texts below take that balance
+
+- between two *samples* of an instance, not over a window: `rate` and `deriv` over `[2m]` still
+  say 14/s a minute after the demand fell to 2/s, and their two windows do not cover the same span;
+- divided by the time between exactly those samples, so that a Prometheus which stopped in the
+  middle of a step reads as unknown and never as an idle service;
+- for instances that lived through the step: after a restart the counters begin at 0 and the queue
+  is gone, which is no negative demand. A new instance brings what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from autoscaler.policy import Demand
+
+RUNNING = "vllm:num_requests_running"
+WAITING = "vllm:num_requests_waiting"
+SUCCESS = "vllm:request_success_total"
+REJECTED = "vllm:admission_rejections_total"
+HTTP = "http_requests_total"
+
+HANDLERS = "/v1/(chat/)?completions|/v1/responses|/v1/messages"
+"""Handlers of vLLM's API server behind which a request becomes work for the engine."""
+
+ENGINE_LABELS = frozenset({"model_name", "engine", "model", "finished_reason"})
+"""Labels that the engine itself attaches: the API server's counter does not have them."""
+
+IDENTITY = ("cluster", "job", "namespace", "pod", "instance")
+"""Labels by which the two halves of one instance find each other; absent ones do no harm."""
+
+CARRY = "5m"
+"""How long a failed scrape may be bridged: Prometheus' own look-back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandQueries:
+    """The texts to ask for at every step.
+
+    Attributes
+    ----------
+    demand : offered load per second over the step that ends at the asked time
+    saturated : 1 where that is only a lower bound, else 0; None where it never is
+    by : how the demand is read, for people
+    """
+
+    demand: str
+    saturated: str | None = None
+    by: str
+
+
+def selectors(demand: Demand, namespace: str) -> tuple[str, ...]:
+    """Series selectors whose presence decides what `queries` returns; none for a query as given."""
+    if demand.preset is None:
+        return ()
+    engine, server = _matchers(demand, namespace)
+    return (f"{RUNNING}{{{engine}}}", f"{HTTP}{{{server}}}")
+
+
+def queries(
+    demand: Demand, namespace: str, step: float, present: Iterable[Mapping[str, str]]
+) -> DemandQueries:
+    """Texts for a policy's demand.
+
+    Parameters
+    ----------
+    demand : how the policy names its demand
+    namespace : the policy's; series of other namespaces never count, series without one do
+    step : seconds between the times that will be asked for; a whole number
+    present : label sets (with `__name__`) that the source has for `selectors`
+
+    Notes
+    -----
+    With the API server's counter present on an instance of the model, `reference/metrics.md` 3.1's
+    first formula, else completions + change of the queue, which is a lower bound wherever requests
+    wait.
+    """
+    if demand.preset is None:
+        return DemandQueries(demand=str(demand.query), by="the query of the policy")
+    engine, server = _matchers(demand, namespace)
+    if _counted_by_server(present):
+        return DemandQueries(
+            demand=_balance(f"{HTTP}{{{server}}}", engine, step),
+            by=f"{HTTP} + change of running and waiting requests",
+        )
+    served = f'{{__name__=~"{SUCCESS}|{REJECTED}", {engine}}}'
+    return DemandQueries(
+        demand=_balance(served, engine, step),
+        saturated=f"sum(max_over_time({WAITING}{{{engine}}}[{_seconds(2 * step)}])) > bool 0",
+        by=f"{SUCCESS} + change of running and waiting requests: a lower bound while requests "
+        f"wait, since {HTTP} is not there",
+    )
+
+
+def _matchers(demand: Demand, namespace: str) -> tuple[str, str]:
+    """Label matchers of the engine's series, and of its API server's counter."""
+    labels = dict(demand.match_labels)
+    own = {name: value for name, value in labels.items() if name not in ENGINE_LABELS}
+    where = "" if "namespace" in labels else f'namespace=~"|{_escape(namespace)}"'
+    engine = ", ".join(filter(None, (_equal(labels), where)))
+    server = ", ".join(filter(None, (f'handler=~"{HANDLERS}"', _equal(own), where)))
+    return engine, server
+
+
+def _equal(labels: Mapping[str, str]) -> str:
+    return ", ".join(f'{name}="{_escape(value)}"' for name, value in sorted(labels.items()))
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _seconds(seconds: float) -> str:
+    return f"{int(seconds)}s"
+
+
+def _counted_by_server(present: Iterable[Mapping[str, str]]) -> bool:
+    """Whether some instance that serves the model also has the API server's counter."""
+    serving: set[tuple[str, ...]] = set()
+    counting: set[tuple[str, ...]] = set()
+    for labels in present:
+        instance = tuple(labels.get(name, "") for name in IDENTITY)
+        (counting if labels.get("__name__") == HTTP else serving).add(instance)
+    return bool(serving & counting)
+
+
+def _balance(finished: str, engine: str, step: float) -> str:
+    """Finished + change of held, per instance over one step, summed: arrivals per second."""
+    span = _seconds(step)
+    by = f"sum by ({', '.join(IDENTITY)})"
+    held = f'{{__name__=~"{RUNNING}|{WAITING}", {engine}}}'
+    running = f"{RUNNING}{{{engine}}}"
+    held_now = f"{by} (last_over_time({held}[{CARRY}]))"
+    held_then = f"{by} (last_over_time({held}[{CARRY}] offset {span}))"
+    # a counter with labels appears with its first request: until then it is 0, not missing
+    done_now = f"({by} (last_over_time({finished}[{CARRY}])) or 0 * {held_now})"
+    done_then = f"({by} (last_over_time({finished}[{CARRY}] offset {span})) or 0 * {held_then})"
+    elapsed = f"{_newest(running)} - {_newest(f'{running} offset {span}')}"
+    return f"""clamp_min(sum(
+  (
+      ({done_now} - {done_then} >= 0)
+      + {held_now} - {held_then}
+    or
+      {held_now} unless {held_then}
+  )
+  / (({elapsed}) or 0 * {held_now} + {int(step)})
+  > -Inf
+), 0) and on () count({elapsed} > 0)"""
+
+
+def _newest(selector: str) -> str:
+    """Time of the newest sample per instance."""
+    return f"max by ({', '.join(IDENTITY)}) (timestamp({selector}))"
