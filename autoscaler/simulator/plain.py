@@ -168,7 +168,7 @@ def account(world: PlainWorld, run: Replayed, reference: float) -> Account:
     days = len(demand) * service.step / DAY
     with np.errstate(divide="ignore", invalid="ignore"):
         waits = np.where(run.backlog[0] > 0, run.backlog[0] / (ready * service.capacity), 0.0)
-    changes = np.count_nonzero(np.diff(run.total[0], prepend=run.before[:1]))
+    changes = int(np.count_nonzero(np.diff(run.total[0], prepend=run.before[:1])))
     return Account(
         score=float(score_of(cost, reference, np.asarray([late]), service.price)[0]),
         cost_ratio=float(cost[0] / reference),
