@@ -7,6 +7,7 @@ Importing this module must stay cheap (click and the standard library): it is im
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,6 +20,8 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from autoscaler.config import Config
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -116,6 +119,27 @@ def common_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def configuration(config: Path | None, prometheus: str | None, context: str | None) -> Config:
+    """Read the configuration of this run: file, then environment, then the flags.
+
+    Raises
+    ------
+    ConfigError
+        It is not usable; every problem on its own line.
+    """
+    from autoscaler.adapters.configuration import load_config
+
+    flags = {"prometheus.url": prometheus, "kubernetes.context": context}
+    return load_config(config, os.environ, flags)
+
+
+def wall_clock() -> float:
+    """POSIX seconds now, from the controller's clock."""
+    from autoscaler.controller.clock import WallClock
+
+    return WallClock().now()
 
 
 def json_option(function: Function) -> Function:

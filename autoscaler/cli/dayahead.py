@@ -1,0 +1,207 @@
+"""The day ahead of one policy, with the stages of `decide` run over a longer horizon.
+
+Apart from the command `plan`, which fetches the history and prints, so that it can be tested on
+plain arrays. What it shows is what would happen if all came as forecast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoscaler import plan
+from autoscaler.capacity import lead_time, need_of
+from autoscaler.cli.options import duration_text
+from autoscaler.demand import newest, regular
+from autoscaler.errors import ForetideError
+from autoscaler.forecast import foresee
+from autoscaler.model import (
+    Change,
+    Floats,
+    Forecast,
+    History,
+    Ints,
+    Knowledge,
+    Need,
+    Reason,
+    Series,
+    Target,
+)
+from autoscaler.policy import TidePolicy
+from autoscaler.report import local_time, value_text
+
+_UNBOUNDED = 1_000_000  # stands for "no ceiling known"; never shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A change of the floor and why it comes when it comes."""
+
+    at: float
+    before: int
+    floor: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayAhead:
+    """Everything that the pictures and the JSON of `plan` show.
+
+    Attributes
+    ----------
+    target : as observed, or None when it could not be asked; then `assumed` says what stands for it
+    floors : shape (h,), from `now` on
+    """
+
+    policy: TidePolicy
+    now: float
+    series: Series
+    forecast: Forecast
+    need: Need
+    floors: Ints
+    changes: tuple[Explained, ...]
+    knowledge: Knowledge
+    target: Target | None
+    assumed: str
+    ceiling: int | None
+    period: float
+    reasons: tuple[Reason, ...]
+    doubts: tuple[Reason, ...]
+
+    @property
+    def times(self) -> Floats:
+        """Starts of the steps ahead, shape (h,)."""
+        steps: Floats = self.forecast.start + self.forecast.step * np.arange(
+            len(self.floors), dtype=np.float64
+        )
+        return steps
+
+    @property
+    def replica_hours(self) -> float:
+        """Replica-hours of the floors over the horizon."""
+        return float(self.floors.sum()) * self.forecast.step / 3600.0
+
+
+def look_ahead(
+    policy: TidePolicy,
+    history: History,
+    knowledge: Knowledge,
+    target: Target | None,
+    now: float,
+    *,
+    horizon: float = 86_400.0,
+    period: float = 60.0,
+) -> DayAhead:
+    """Run demand, forecast, need and plan for `horizon` seconds from `now`.
+
+    Parameters
+    ----------
+    target : as observed; None takes the policy's bounds and the present need in its place
+
+    Raises
+    ------
+    ForetideError
+        There is no demand to forecast from.
+    """
+    spec = policy.spec
+    series, doubts = regular(history, now)
+    steps = plan.steps_ahead(horizon, series.step)
+    level = knowledge.order_level
+    forecast, reasons, failed = (
+        foresee(series, knowledge, spec.event_windows, steps, level)
+        if len(series)
+        else (None, (), ())
+    )
+    doubts = (*doubts, *failed)
+    if forecast is None:
+        said = "; ".join(doubt.sentence for doubt in doubts) or "the history is empty"
+        raise ForetideError(f"{policy.key}: nothing to forecast from: {said}")
+    need = need_of(forecast, level, spec.capacity.per_replica, newest(series))
+    lead = lead_time(spec.cold_start.duration, period)
+    ceiling = _ceiling(policy, target)
+    present, original, assumed = _standing(policy, target, need)
+    floors, changes = plan.outlook(
+        policy, need, present, lead, ceiling=ceiling or _UNBOUNDED, original=original
+    )
+    return DayAhead(
+        policy=policy,
+        now=now,
+        series=series,
+        forecast=forecast,
+        need=need,
+        floors=floors,
+        changes=_explained(policy, need, present, changes, forecast.at(level), lead),
+        knowledge=knowledge,
+        target=target,
+        assumed=assumed,
+        ceiling=ceiling,
+        period=period,
+        reasons=reasons,
+        doubts=doubts,
+    )
+
+
+def _ceiling(policy: TidePolicy, target: Target | None) -> int | None:
+    """Lowest bound from above that is known."""
+    known = [
+        bound for bound in (policy.spec.floor.max, target.ceiling if target else None) if bound
+    ]
+    return min(known) if known else None
+
+
+def _standing(policy: TidePolicy, target: Target | None, need: Need) -> tuple[int, int, str]:
+    """Return the floor now, the floor that was found, and what had to be assumed."""
+    if target is not None:
+        original = target.floor if target.original is None else target.original
+        return target.floor, original, ""
+    least = policy.spec.floor.min or 1
+    now = max(least, need.now)
+    return now, least, f"a floor of {now} now, {least} at least: the target was not read"
+
+
+def _explained(
+    policy: TidePolicy,
+    need: Need,
+    present: int,
+    changes: tuple[Change, ...],
+    demand: Floats,
+    lead: float,
+) -> tuple[Explained, ...]:
+    """Give every change of the floor its reason."""
+    explained, before = [], present
+    for change in changes:
+        if change.floor != before:
+            raised = change.floor > before
+            why = (
+                _why_raised(policy, need, demand, change, lead)
+                if raised
+                else _why_lowered(policy, need, change)
+            )
+            explained.append(Explained(at=change.at, before=before, floor=change.floor, why=why))
+        before = change.floor
+    return tuple(explained)
+
+
+def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, lead: float) -> str:
+    """Say which demand a raise is for, and how long ahead it comes."""
+    spec = policy.spec
+    first = round((change.at - need.start) / need.step)
+    window = need.order[first : first + plan.steps_ahead(lead, need.step) + 1]
+    reaching = np.flatnonzero(window >= change.floor)
+    at = first + (int(reaching[0]) if len(reaching) else int(np.argmax(window)))
+    moment = need.start + at * need.step
+    if not len(reaching):
+        return "the least that the policy allows"
+    events = [e.name for e in spec.event_windows if e.start <= moment < e.end]
+    during = f" (event {', '.join(events)})" if events else ""
+    clock = local_time(moment, spec.time_zone, dated=False)
+    return f"{value_text(float(demand[at]))}/s expected at {clock}{during} need {need.order[at]}"
+
+
+def _why_lowered(policy: TidePolicy, need: Need, change: Change) -> str:
+    """Say why replicas are let go now."""
+    again = duration_text(policy.spec.release.break_even)
+    first = round((change.at - need.start) / need.step)
+    needed = int(need.order[min(first, len(need.order) - 1)])
+    return f"{needed} needed, and {change.floor + 1} not again within {again}"

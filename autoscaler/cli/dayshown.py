@@ -1,0 +1,196 @@
+"""How a day ahead is told: a sentence, charts, a table of changes, a page, JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autoscaler.capacity import lead_time
+from autoscaler.cli.dayahead import DayAhead
+from autoscaler.cli.options import duration_text
+from autoscaler.policy import TidePolicy
+from autoscaler.report import Band, Chart, Line, Note, Report, Step, Table, local_time, value_text
+
+
+def sentence_of(day: DayAhead) -> str:
+    """Answer in one or two sentences."""
+    zone = day.policy.spec.time_zone
+    peak, least = int(day.floors.max()), int(day.floors.min())
+    if peak == least:
+        text = f"The floor stays at {peak} for the whole {_horizon(day)}"
+    else:
+        at = float(day.times[int(np.argmax(day.floors))])
+        text = (
+            f"The floor moves between {least} and {peak} in the next {_horizon(day)}, "
+            f"with {len(day.changes)} changes; {peak} stand from {local_time(at, zone)}"
+        )
+    text += f"; {value_text(day.replica_hours)} replica-hours."
+    wanted = int(day.need.order.max())
+    if day.ceiling is not None and wanted > day.ceiling:
+        at = float(day.times[int(np.argmax(day.need.order > day.ceiling))])
+        text += (
+            f" From {local_time(at, zone)} up to {wanted} would be needed, "
+            f"and the ceiling is {day.ceiling}."
+        )
+    return text
+
+
+def _horizon(day: DayAhead) -> str:
+    return f"{len(day.floors) * day.forecast.step / 3600:g} h"
+
+
+def _moment(at: float, zone: str) -> str:
+    """Write a local time without the zone, which stands in the title of the pictures."""
+    return local_time(at, zone).rpartition(" ")[0]
+
+
+def charts_of(day: DayAhead) -> tuple[Chart, Chart]:
+    """Demand with its forecast band, and replicas: need below, floor above."""
+    times, zone = day.times, day.policy.spec.time_zone
+    back = min(len(day.series), max(1, len(times) // 4))
+    seen_at = day.series.start + np.arange(len(day.series)) * day.series.step
+    every = np.concatenate((seen_at[-back:], times))
+    unknown = np.full(len(times), np.nan)
+    past = np.full(back, np.nan)
+    level = day.knowledge.order_level
+    upper, median = day.forecast.at(level), day.forecast.at(0.5)
+    demand = Chart(
+        title="Demand",
+        unit=f"{_unit(day.policy)}",
+        times=every,
+        zone=zone,
+        now=day.now,
+        series=(
+            Band(
+                label=f"forecast P50–{_percentile(level)}",
+                tone="forecast",
+                lower=np.concatenate((past, median)),
+                upper=np.concatenate((past, upper)),
+            ),
+            Line(
+                label="measured",
+                tone="demand",
+                values=np.concatenate((day.series.values[-back:], unknown)),
+            ),
+        ),
+    )
+    replicas = Chart(
+        title="Replicas",
+        unit="replicas",
+        times=every,
+        zone=zone,
+        now=day.now,
+        series=(
+            Step(
+                label=f"need at {_percentile(level)}",
+                tone="need",
+                fill=True,
+                values=np.concatenate((past, day.need.order)),
+            ),
+            Step(label="floor", tone="floor", values=np.concatenate((past, day.floors))),
+        ),
+        notes=tuple(
+            Note(at=change.at, text=f"floor {change.before} → {change.floor}: {change.why}")
+            for change in day.changes
+        ),
+    )
+    return demand, replicas
+
+
+def _unit(policy: TidePolicy) -> str:
+    """Name the unit of the demand: requests with a preset, the query's own otherwise."""
+    return "requests/s" if policy.spec.demand.preset else "demand/s"
+
+
+def _percentile(level: float) -> str:
+    """Name of a quantile as people say it: P95, P99.5."""
+    return f"P{level * 100:g}"
+
+
+def table_of(day: DayAhead) -> Table:
+    """Every change of the floor and its reason."""
+    spec = day.policy.spec
+    zone = spec.time_zone
+    lead = lead_time(spec.cold_start.duration, day.period)
+    return Table(
+        title="When the floor changes, and why",
+        columns=("time", "floor", "why"),
+        sentences=(2,),
+        rows=tuple(
+            (_moment(change.at, zone), f"{change.before} → {change.floor}", change.why)
+            for change in day.changes
+        ),
+        note="If all comes as forecast; every cycle decides anew. "
+        f"Raised {duration_text(lead)} ahead "
+        f"(cycle, sync, cold start); lowered once the need was less for "
+        f"{duration_text(spec.release.after)}.",
+    )
+
+
+def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
+    """Tell what the picture rests on."""
+    spec, known = day.policy.spec, day.knowledge
+    tide = "not known yet" if math.isnan(known.tide) else f"{known.tide:.2f} of 1"
+    history = duration_text(len(day.series) * day.series.step)
+    facts = [
+        ("Policy", f"{day.policy.key}, mode {spec.mode}"),
+        ("Seen from", local_time(day.now, spec.time_zone)),
+        ("History", f"{history} at {duration_text(day.series.step)}, strength of the tide {tide}"),
+        ("Forecaster", f"{day.forecast.by}, ordering at {_percentile(known.order_level)}"),
+        ("Capacity", f"{value_text(spec.capacity.per_replica)} {_unit(day.policy)} a replica"),
+        ("Cold start", duration_text(spec.cold_start.duration)),
+        ("Ceiling", "not known" if day.ceiling is None else str(day.ceiling)),
+    ]
+    if day.assumed:
+        facts.append(("Assumed", day.assumed))
+    facts += [("Doubt", f"{doubt.code}: {doubt.sentence}") for doubt in day.doubts]
+    facts += [("Note", f"{reason.code}: {reason.sentence}") for reason in day.reasons]
+    return tuple(facts)
+
+
+def report_of(day: DayAhead, version: str) -> Report:
+    """Page for `--out`."""
+    return Report(
+        title=f"The {_horizon(day)} ahead of {day.policy.key}",
+        lead=sentence_of(day),
+        facts=facts_of(day),
+        tables=(table_of(day),),
+        charts=charts_of(day),
+        footer=f"foretide {version}, foretide plan",
+    )
+
+
+def document_of(day: DayAhead) -> dict[str, Any]:
+    """Everything as one JSON document; times are POSIX seconds."""
+    known = day.knowledge
+    return {
+        "schema": "foretide.plan/1",
+        "policy": day.policy.key,
+        "at": day.now,
+        "timeZone": day.policy.spec.time_zone,
+        "unit": _unit(day.policy),
+        "target": None
+        if day.target is None
+        else {"floor": day.target.floor, "ceiling": day.target.ceiling},
+        "assumed": day.assumed or None,
+        "ceiling": day.ceiling,
+        "forecaster": day.forecast.by,
+        "orderLevel": known.order_level,
+        "tide": known.tide,
+        "replicaHours": day.replica_hours,
+        "changes": [
+            {"at": c.at, "from": c.before, "to": c.floor, "why": c.why} for c in day.changes
+        ],
+        "steps": {
+            "start": day.forecast.start,
+            "step": day.forecast.step,
+            "median": day.forecast.at(0.5).tolist(),
+            "order": day.forecast.at(known.order_level).tolist(),
+            "need": day.need.order.tolist(),
+            "floor": day.floors.tolist(),
+        },
+        "doubts": [{"code": d.code.value, "sentence": d.sentence} for d in day.doubts],
+        "reasons": [{"code": r.code.value, "sentence": r.sentence} for r in day.reasons],
+    }

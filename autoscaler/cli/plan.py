@@ -1,0 +1,167 @@
+"""`foretide plan`: the day ahead of one policy from its real history; nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autoscaler.cli.options import (
+    DURATION,
+    TIME,
+    ExitCode,
+    common_options,
+    configuration,
+    examples,
+    policy_option,
+    print_json,
+    say,
+    version,
+    wall_clock,
+)
+from autoscaler.errors import ForetideError, InputError
+
+if TYPE_CHECKING:
+    from autoscaler.cli.dayahead import DayAhead
+    from autoscaler.config import Config
+    from autoscaler.model import Target
+    from autoscaler.policy import TidePolicy
+
+
+@click.command(
+    epilog=examples(
+        ("the next 24 hours, as a picture", "foretide plan -f policies/qwen-32b.yaml"),
+        (
+            "as seen yesterday morning, to compare with what came",
+            "foretide plan -f qwen-32b.yaml --at 2026-11-29T06:00+08:00",
+        ),
+        (
+            "PNG, HTML and JSON for a ticket",
+            "foretide plan -f qwen-32b.yaml --prometheus http://localhost:9090 --out plan/",
+        ),
+    )
+)
+@policy_option()
+@click.option("--at", type=TIME, metavar="TIME", help="See it from this moment; default: now.")
+@click.option(
+    "--horizon",
+    type=DURATION,
+    default="24h",
+    show_default=True,
+    metavar="DURATION",
+    help="How far to look ahead, 1h to 7d.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Also write plan.html, plan.png and plan.json there.",
+)
+@common_options
+def command(  # noqa: PLR0913, PLR0917 - one argument an option
+    policy: Path,
+    at: float | None,
+    horizon: float,
+    out: Path | None,
+    config: Path | None,
+    prometheus: str | None,
+    context: str | None,
+    as_json: bool,
+) -> int:
+    """Show the day ahead of a policy: demand, need, floor, when it changes and why.
+
+    Reads the demand history from Prometheus and the present floor from the cluster; writes to
+    neither. Where the cluster cannot be asked, the policy's bounds stand for the target, and it
+    says so. Exit code 3 means that the inputs are in doubt.
+    """
+    if not 3600 <= horizon <= 7 * 86_400:
+        raise InputError(f"--horizon: found {horizon / 3600:g} h; allowed: 1h to 7d")
+    settings = configuration(config, prometheus, context)
+    wanted = _one_policy(policy)
+    now = wall_clock() if at is None else at
+    day = _look(wanted, settings, now, horizon, past=at is not None)
+    if out is not None:
+        _write(day, out)
+    if as_json:
+        from autoscaler.cli.dayshown import document_of
+
+        print_json(document_of(day))
+    else:
+        _show(day)
+    return ExitCode.IN_DOUBT if day.doubts else ExitCode.DONE
+
+
+def _one_policy(path: Path) -> TidePolicy:
+    """Read the one policy of a file."""
+    from autoscaler.adapters.policies import load
+
+    policies = load([path])
+    if len(policies) != 1:
+        names = ", ".join(policy.key for policy in policies)
+        raise InputError(f"{path}: found {len(policies)} policies ({names}); plan shows one")
+    return policies[0]
+
+
+def _look(
+    policy: TidePolicy, settings: Config, now: float, horizon: float, *, past: bool
+) -> DayAhead:
+    """Fetch history and target, learn, and look ahead."""
+    from autoscaler import tune
+    from autoscaler.adapters.prometheus import PrometheusDemand
+    from autoscaler.cli.dayahead import look_ahead
+    from autoscaler.forecast import FAST
+
+    history = PrometheusDemand(settings.prometheus, step=settings.step).read(policy, now)
+    # AutoReg is left out: statsmodels alone takes 4 s to import; the controller, which learns in
+    # the background, tries it too
+    knowledge = tune.learn(policy, history, now, period=settings.period, shapes=FAST)
+    target = None if past else _target(policy, settings)
+    return look_ahead(
+        policy, history, knowledge, target, now, horizon=horizon, period=settings.period
+    )
+
+
+def _target(policy: TidePolicy, settings: Config) -> Target | None:
+    """Observe the target, or say why not: a plan needs no cluster."""
+    from autoscaler.adapters.kubernetes.access import connect
+    from autoscaler.adapters.kubernetes.reading import KubernetesTargets
+
+    try:
+        return KubernetesTargets(
+            connect(kubeconfig=settings.kubernetes.kubeconfig, context=settings.kubernetes.context)
+        ).observe(policy)
+    except ForetideError as error:
+        say(f"Target not read: {error}")
+        return None
+
+
+def _write(day: DayAhead, out: Path) -> None:
+    """Write the three files, and say where."""
+    import json
+
+    from autoscaler.cli.dayshown import document_of, report_of
+    from autoscaler.report import write_html, write_png
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        page = report_of(day, version())
+        write_html(page, out / "plan.html")
+        write_png(page, out / "plan.png")
+        (out / "plan.json").write_text(json.dumps(document_of(day), default=str) + "\n")
+    except OSError as error:
+        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}") from error
+    say(f"Written: {out / 'plan.html'}, plan.png, plan.json")
+
+
+def _show(day: DayAhead) -> None:
+    """Print sentence, pictures and the table of changes."""
+    from autoscaler.cli.dayshown import charts_of, facts_of, sentence_of, table_of
+    from autoscaler.cli.printing import picture, print_facts, print_table
+
+    click.echo(f"{day.policy.key}: {sentence_of(day)}\n")
+    for chart in charts_of(day):
+        click.echo(picture(chart) + "\n")
+    if day.changes:
+        print_table(table_of(day))
+    print_facts(facts_of(day))

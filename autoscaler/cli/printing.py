@@ -1,0 +1,62 @@
+"""Charts, tables and facts on a terminal, with the signs and colours that it can show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from autoscaler.cli.options import console
+from autoscaler.report import Chart, Table, terminal
+
+
+def picture(chart: Chart, *, height: int = 10) -> str:
+    """Draw a chart for this terminal: its width, ASCII where it must be, colour where it may."""
+    encoding = (sys.stdout.encoding or "ascii").lower()
+    return terminal(
+        chart,
+        width=min(shutil.get_terminal_size((80, 24)).columns, 120),
+        height=height,
+        unicode=encoding.replace("-", "").startswith("utf") and os.environ.get("TERM") != "dumb",
+        colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+    )
+
+
+def print_table(table: Table) -> None:
+    """Print a table with plain lines."""
+    rich = RichTable(
+        title=table.title or None,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+    )
+    for index, column in enumerate(table.columns):
+        left = index == 0 or index in table.sentences
+        rich.add_column(
+            column,
+            justify="left" if left else "right",
+            no_wrap=index not in table.sentences,
+            overflow="fold",
+        )
+    for index, row in enumerate(table.rows):
+        rich.add_row(*map(Text, row), style="bold green" if index == table.strong else None)
+    out = console()
+    out.print(rich)
+    if table.note:
+        out.print(Text(table.note, style="dim"))
+    out.print()
+
+
+def print_facts(facts: tuple[tuple[str, str], ...]) -> None:
+    """Print label and text pairs as two columns."""
+    rich = RichTable(box=None, pad_edge=False, show_header=False)
+    rich.add_column(style="dim", no_wrap=True)
+    rich.add_column(overflow="fold")
+    for label, text in facts:
+        rich.add_row(Text(label), Text(text))
+    console().print(rich)
