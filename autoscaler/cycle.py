@@ -42,7 +42,9 @@ def run_once(
     try:
         target = ports.targets.observe(policy)
     except ObservationError as error:
-        result = Result(decision=None, outcome=Outcome.UNCHANGED, message=str(error))
+        result = Result(
+            decision=None, outcome=Outcome.UNCHANGED, message=str(error), code=error.code
+        )
         ports.records.record(policy, None, knowledge, memory, result)
         return result, memory
     history, doubts = _read_history(policy, ports, now)

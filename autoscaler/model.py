@@ -359,8 +359,16 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one cycle of one policy came to. `decision` is None when the target was not to be had."""
+    """What one cycle of one policy came to.
+
+    Attributes
+    ----------
+    decision : None when the target was not to be had
+    message : why nothing was decided or written
+    code : of the error that kept us from deciding, PascalCase
+    """
 
     decision: Decision | None
     outcome: Outcome
     message: str = ""
+    code: str = ""
