@@ -73,22 +73,24 @@ class Fit:
     policy: Document
     policy_digest: str
     kept: Kept
+    period: float
 
 
-def fit(policy: TidePolicy, history: History, knowledge: Knowledge) -> Fit:
-    """Keep what `knowledge` was learnt from."""
-    document, manifest, kept = (
-        schema.knowledge_document(knowledge),
-        policy.manifest(),
-        keep(history),
-    )
-    policy_digest = schema.digest(manifest)
+def fit(policy: TidePolicy, history: History, knowledge: Knowledge, period: float) -> Fit:
+    """Keep what `knowledge` was learnt from: policy, history, and the period between decisions."""
+    return fit_of(schema.knowledge_document(knowledge), policy.manifest(), keep(history), period)
+
+
+def fit_of(knowledge: Document, policy: Document, kept: Kept, period: float) -> Fit:
+    """Put the parts together and take the fingerprint of all of them."""
+    policy_digest = schema.digest(policy)
     return Fit(
-        id=schema.digest([document, policy_digest, kept.digest]),
-        knowledge=document,
-        policy=manifest,
+        id=schema.digest([knowledge, policy_digest, kept.digest, period]),
+        knowledge=knowledge,
+        policy=policy,
         policy_digest=policy_digest,
         kept=kept,
+        period=period,
     )
 
 
@@ -187,7 +189,8 @@ def _knowledge(record: Document, chain: Chain, cycle: Cycle, prints: dict[str, s
     if cycle.knowledge is None:
         return chain
     if cycle.fit is None:  # nobody said what it was learnt from: the record cannot be replayed
-        record["knowledge"] = {"unknown": schema.knowledge_document(cycle.knowledge)}
+        unknown = cycle.knowledge
+        record["knowledge"] = {"unknown": [unknown.fitted.name, unknown.fitted_at]}
         return chain
     known = cycle.fit
     prints["knowledge"] = known.id
@@ -198,6 +201,7 @@ def _knowledge(record: Document, chain: Chain, cycle: Cycle, prints: dict[str, s
     record["knowledge"] = {
         "id": known.id,
         "learnt": known.knowledge,
+        "period": known.period,
         "policy": known.policy_digest,
         **own,
         "history": history_document(chain.kept, known.kept),
@@ -211,8 +215,8 @@ def _memory(record: Document, chain: Chain, cycle: Cycle, prints: dict[str, str]
     """Memory before the decision when it is not what the last one handed on, and the change."""
     given = schema.memory_document(cycle.memory)
     prints["memory"] = schema.digest(given)
-    if given != chain.memory:
-        record["memory"] = given
+    if given != chain.memory:  # as after a write, or when it was lost
+        record["memory"] = schema.memory_change(chain.memory, given)
     if cycle.result.decision is None:
         return replace(chain, memory=given)
     handed = schema.memory_document(cycle.result.decision.memory)

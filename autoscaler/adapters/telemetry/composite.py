@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from autoscaler.model import Knowledge, Memory, Observation, Result
+from autoscaler.model import History, Knowledge, Memory, Observation, Result
 from autoscaler.policy import TidePolicy
-from autoscaler.ports import Recorder
+from autoscaler.ports import Recorder, Refusal
 
 logger = logging.getLogger(__name__)
 
 
 class Together:
     """Recorder that tells several others, in order.
+
+    Beyond `record`, it passes on to whoever has such a method: `learnt`, `forget`, `refused`,
+    `close`.
 
     Parameters
     ----------
@@ -34,21 +37,67 @@ class Together:
         memory: Memory,
         result: Result,
     ) -> None:
-        """Tell all of them."""
-        for recorder in self._recorders:
-            try:
-                recorder.record(policy, observation, knowledge, memory, result)
-            except Exception as error:  # a recorder must never disturb a decision
-                self._failed(type(error).__name__)
-                logger.exception(
-                    "%s could not record a decision",
-                    type(recorder).__name__,
-                    extra={"policy": policy.key},
-                )
+        """Tell all of them of a cycle."""
+        self._tell("record", policy, observation, knowledge, memory, result)
+
+    def learnt(
+        self, policy: TidePolicy, history: History, knowledge: Knowledge, period: float
+    ) -> None:
+        """Tell what knowledge was learnt from."""
+        self._tell("learnt", policy, history, knowledge, period)
 
     def forget(self, key: str) -> None:
-        """Tell those that keep something about each policy that one is gone."""
+        """Tell that a policy is gone."""
+        self._tell("forget", key)
+
+    def refused(self, refusal: Refusal, kept: TidePolicy | None) -> None:
+        """Tell that a policy cannot be used, and which version of it stays in force."""
+        self._tell("refused", refusal, kept)
+
+    def close(self) -> None:
+        """Tell that this is the end."""
+        self._tell("close")
+
+    def _tell(self, what: str, *arguments: object) -> None:
+        """Call one method of every recorder that has it; none disturbs another."""
         for recorder in self._recorders:
-            forget = getattr(recorder, "forget", None)
-            if forget is not None:
-                forget(key)
+            method = getattr(recorder, what, None)
+            if method is None:
+                continue
+            try:
+                method(*arguments)
+            except Exception as error:  # whatever it is, it must not reach the decision
+                self._failed(type(error).__name__)
+                logger.exception("%s.%s failed", type(recorder).__name__, what)
+
+
+class WhenLeading:
+    """Recorder for what only the leader says to the cluster: status and Events."""
+
+    def __init__(self, inner: Together, is_leader: Callable[[], bool]) -> None:
+        self._inner, self._is_leader = inner, is_leader
+
+    def record(
+        self,
+        policy: TidePolicy,
+        observation: Observation | None,
+        knowledge: Knowledge | None,
+        memory: Memory,
+        result: Result,
+    ) -> None:
+        """Pass a cycle on, while we lead."""
+        if self._is_leader():
+            self._inner.record(policy, observation, knowledge, memory, result)
+
+    def forget(self, key: str) -> None:
+        """Pass it on in any case."""
+        self._inner.forget(key)
+
+    def refused(self, refusal: Refusal, kept: TidePolicy | None) -> None:
+        """Pass it on, while we lead."""
+        if self._is_leader():
+            self._inner.refused(refusal, kept)
+
+    def close(self) -> None:
+        """Pass it on."""
+        self._inner.close()

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from autoscaler.adapters.telemetry import schema
-from autoscaler.adapters.telemetry.chain import USUAL_PERIOD, Chain, Fit, Kept, sealed
+from autoscaler.adapters.telemetry.chain import USUAL_PERIOD, Chain, Fit, Kept, fit_of, sealed
 from autoscaler.adapters.telemetry.schema import Document
 from autoscaler.adapters.telemetry.strips import Patch, RecordDamaged, Strip, apply, unblock
 from autoscaler.adapters.telemetry.writer import PREFIX, SUFFIX
@@ -166,7 +166,7 @@ def _read(told: _Told, document: Document, source: Source) -> Record:
     check("policy", schema.digest(manifest))
     observation = _observation(told, document, check)
     fit, why = _fit(told, document, check)
-    given = document.get("memory", told.chain.memory)
+    given = schema.memory_changed(told.chain.memory, document.get("memory", {}))
     check("memory", schema.digest(given))
     handed = schema.memory_changed(given, document.get("remembers", {}))
     told.chain = replace(told.chain, memory=handed)
@@ -227,14 +227,7 @@ def _fit(told: _Told, document: Document, check: Any) -> tuple[Fit | None, str]:
         told.documents[knowledge["policy"]] = knowledge["document"]
     kept = read_history(told.chain.kept, knowledge["history"])
     manifest = told.documents[knowledge["policy"]]
-    found = schema.digest(manifest)
-    fit = Fit(
-        id=schema.digest([knowledge["learnt"], found, kept.digest]),
-        knowledge=knowledge["learnt"],
-        policy=manifest,
-        policy_digest=found,
-        kept=kept,
-    )
+    fit = fit_of(knowledge["learnt"], manifest, kept, knowledge["period"])
     told.fits[knowledge["id"]] = fit
     check("knowledge", fit.id)
     return fit, ""

@@ -7,8 +7,8 @@ and by `foretide explain` on somebody else's machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from autoscaler import tune
 from autoscaler.adapters.telemetry import schema
@@ -21,7 +21,15 @@ from autoscaler.policy import TidePolicy
 
 CLOSE = 1e-9  # relative, and absolute below one
 
-Learn = Callable[[TidePolicy, History, float], Knowledge]
+
+class Learn(Protocol):
+    """`tune.learn`, as far as it is used here."""
+
+    def __call__(
+        self, policy: TidePolicy, history: History, now: float, *, period: float
+    ) -> Knowledge:
+        """Learn from the history up to `now`."""
+        ...
 
 
 class Replayer:
@@ -41,7 +49,7 @@ class Replayer:
         if fit.id not in self._known:
             policy = TidePolicy.model_validate(fit.policy)
             self._known[fit.id] = self._learn(
-                policy, fit.kept.history(), fit.knowledge["fitted_at"]
+                policy, fit.kept.history(), fit.knowledge["fitted_at"], period=fit.period
             )
         return self._known[fit.id]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Protocol
 
 from autoscaler.adapters.telemetry import schema
-from autoscaler.adapters.telemetry.chain import Chain, Cycle, Fit, encode, fit
+from autoscaler.adapters.telemetry.chain import USUAL_PERIOD, Chain, Cycle, Fit, encode, fit
 from autoscaler.model import History, Knowledge, Memory, Observation, Result
 from autoscaler.policy import TidePolicy
 
@@ -94,9 +94,20 @@ class RecordWriter:
         self._torn = False
         self._blocked_until = float("-inf")
 
-    def learnt(self, policy: TidePolicy, history: History, knowledge: Knowledge) -> None:
-        """Keep what `knowledge` was learnt from; without it its decisions cannot be replayed."""
-        self._fits[policy.key] = (knowledge, fit(policy, history, knowledge))
+    def learnt(
+        self,
+        policy: TidePolicy,
+        history: History,
+        knowledge: Knowledge,
+        period: float = USUAL_PERIOD,
+    ) -> None:
+        """Keep what `knowledge` was learnt from; without it its decisions cannot be replayed.
+
+        Parameters
+        ----------
+        policy, history, period : what `tune.learn` was given, `history` up to `fitted_at`
+        """
+        self._fits[policy.key] = (knowledge, fit(policy, history, knowledge, period))
 
     def forget(self, key: str) -> None:
         """Let go of a policy that is no more."""
