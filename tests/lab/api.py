@@ -16,6 +16,7 @@ _KINDS = {
     "ServiceAccount": "/api/v1/namespaces/{ns}/serviceaccounts",
     "Service": "/api/v1/namespaces/{ns}/services",
     "ConfigMap": "/api/v1/namespaces/{ns}/configmaps",
+    "Secret": "/api/v1/namespaces/{ns}/secrets",
     "Pod": "/api/v1/namespaces/{ns}/pods",
     "Deployment": "/apis/apps/v1/namespaces/{ns}/deployments",
     "PodDisruptionBudget": "/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets",

@@ -19,7 +19,7 @@ COLD_START = "foretide.dev/lab-cold-start"
 class Controllers:
     """Running controller manager, scheduler and kwok on a control plane."""
 
-    def __init__(self, plane: ControlPlane, nodes: int = 4) -> None:
+    def __init__(self, plane: ControlPlane, nodes: int = 8) -> None:
         self.plane = plane
         manager, scheduler = free_ports(2)
         home = plane.home

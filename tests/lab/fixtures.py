@@ -59,6 +59,17 @@ def external_metrics(control_plane: Any) -> Iterator[Any]:
     api.stop()
 
 
+@pytest.fixture(scope="session")
+def deployed(control_plane: Any) -> list[dict[str, Any]]:
+    """`deploy/` applied to the plane with strict field validation; its documents."""
+    from tests.lab.foretide import manifests  # noqa: PLC0415 (see control_plane)
+
+    documents = manifests()
+    for document in documents:
+        control_plane.api.apply(document)
+    return documents
+
+
 @pytest.fixture
 def namespace(control_plane: Any) -> str:
     """A new namespace in the cluster."""

@@ -9,29 +9,12 @@ import pytest
 from tests.lab.api import ApiError
 from tests.lab.controllers import Controllers
 from tests.lab.external_metrics import ExternalMetrics
+from tests.lab.objects import scaler
 from tests.lab.plane import ControlPlane
 from tests.lab.process import wait_until
 from tests.lab.prometheus import Exporter, openmetrics
 
 pytestmark = pytest.mark.lab
-
-
-def hpa(namespace: str, name: str, *, low: int, high: int, metric: str, target: str) -> dict:
-    external = {
-        "metric": {"name": metric},
-        "target": {"type": "AverageValue", "averageValue": target},
-    }
-    return {
-        "apiVersion": "autoscaling/v2",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
-            "minReplicas": low,
-            "maxReplicas": high,
-            "metrics": [{"type": "External", "external": external}],
-        },
-    }
 
 
 def test_the_api_server_is_the_pinned_version(control_plane: ControlPlane):
@@ -49,7 +32,9 @@ def test_rbac_refuses_who_has_no_role(control_plane: ControlPlane):
 def test_the_audit_log_says_who_wrote_what(control_plane: ControlPlane, namespace: str):
     began = time.time()
     api = control_plane.api
-    api.create(hpa(namespace, "audited", low=1, high=4, metric="m", target="1"), manager="somebody")
+    api.create(
+        scaler(namespace, "audited", low=1, high=4, metric="m", target="1"), manager="somebody"
+    )
     api.patch("HorizontalPodAutoscaler", "audited", {"spec": {"minReplicas": 2}}, namespace)
     writes = control_plane.audit(resource="horizontalpodautoscalers", name="audited")
     assert [(write.verb, write.user) for write in writes] == [
@@ -67,7 +52,7 @@ def test_a_raised_floor_becomes_ready_replicas_after_the_cold_start(
     api = controllers.plane.api
     external_metrics.values["tide-raised"] = lambda: 1.0
     controllers.serve(namespace, "qwen", replicas=1, cold_start="3s")
-    api.create(hpa(namespace, "qwen", low=1, high=8, metric="tide-raised", target="10"))
+    api.create(scaler(namespace, "qwen", low=1, high=8, metric="tide-raised", target="10"))
     wait_until(lambda: controllers.ready(namespace, "qwen") == 1, "first replica", 40)
     api.patch("HorizontalPodAutoscaler", "qwen", {"spec": {"minReplicas": 3}}, namespace)
     wait_until(lambda: controllers.ready(namespace, "qwen") == 3, "three replicas", 40)
@@ -80,7 +65,7 @@ def test_the_hpa_scales_on_the_external_metric(
     external_metrics.values["tide-live"] = lambda: 33.0
     controllers.serve(namespace, "glm", replicas=1, cold_start="1s")
     controllers.plane.api.create(
-        hpa(namespace, "glm", low=1, high=8, metric="tide-live", target="10")
+        scaler(namespace, "glm", low=1, high=8, metric="tide-live", target="10")
     )
     wait_until(lambda: controllers.ready(namespace, "glm") == 4, "33 / 10 → 4 replicas", 40)
 
