@@ -101,7 +101,9 @@ def nearest(word: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  # only on the way to an error
 
     lower = {name.lower(): name for name in names}
-    found = get_close_matches(word.lower().replace("_", "").replace("-", ""), lower, n=1)
+    found = get_close_matches(
+        word.lower().replace("_", "").replace("-", ""), lower, n=1, cutoff=0.7
+    )
     return lower[found[0]] if found else ""
 
 
