@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.lab.api import ApiError
+from tests.lab.process import wait_until
 from tests.policy.making import EXAMPLES, GOOD, ROOT
 
 pytestmark = pytest.mark.lab
@@ -19,13 +21,15 @@ def api(control_plane: Any) -> Any:
     crd = yaml.safe_load((ROOT / "deploy" / "crd.yaml").read_text())
     control_plane.api.apply(crd)
     path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd['metadata']['name']}"
-    for _ in range(200):
+
+    def established() -> bool:
         answer = control_plane.api.call("GET", path)
-        conditions = {c["type"]: c for c in answer.get("status", {}).get("conditions", [])}
-        assert conditions.get("NonStructuralSchema", {}).get("status") != "True", conditions
-        if conditions.get("Established", {}).get("status") == "True":
-            return control_plane.api
-    raise AssertionError(f"not established: {conditions}")
+        conditions = {c["type"]: c["status"] for c in answer["status"].get("conditions") or []}
+        assert conditions.get("NonStructuralSchema") != "True", answer["status"]
+        return conditions.get("Established") == "True"
+
+    wait_until(established, "the definition is established")
+    return control_plane.api
 
 
 def put(api: Any, namespace: str, document: dict[str, Any]) -> dict[str, Any]:
@@ -86,8 +90,6 @@ def test_an_example_is_taken_and_kept_whole(api: Any, namespace: str, path: Any)
 def test_the_api_server_refuses_by_itself(
     api: Any, namespace: str, change: dict[str, Any], message: str
 ) -> None:
-    from tests.lab.api import ApiError  # noqa: PLC0415  # only where a lab runs
-
     document = yaml.safe_load(GOOD)
     document["spec"] |= change
     with pytest.raises(ApiError, match=message):
