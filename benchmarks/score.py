@@ -26,7 +26,7 @@ from autoscaler.errors import InputError, TraceError  # noqa: E402 - after the t
 from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
 from autoscaler.simulator.plain import plain_world  # noqa: E402 - as above
 from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
-from autoscaler.world.traffic import Within, grid, read_traffic  # noqa: E402 - as above
+from autoscaler.world.traffic import Within, beginning, grid, read_traffic  # noqa: E402 - as above
 
 Row = dict[str, dict[str, float]]
 
@@ -66,7 +66,8 @@ def score_trace(
 ) -> tuple[Row, float] | str:
     """Score every run on one trace: rows by run and the clairvoyant's mean replicas, or why not."""
     try:
-        world = plain_world(grid(read_traffic(path), within=within))
+        traffic = read_traffic(path)
+        world = plain_world(grid(traffic, within=within), begins=beginning(traffic))
     except TraceError as error:
         return str(error)
     best = best_run(world)

@@ -87,6 +87,14 @@ def read_traffic(path: Path, column: str | None = None, per: Per | None = None) 
     return _traffic(times, values, refused, name, per, absolute=clock == "timestamp")
 
 
+def beginning(traffic: Traffic, step: float = 60.0) -> float:
+    """POSIX seconds of the grid's first step: the step in which the first row lies.
+
+    A file that has only `t` begins on Monday, 1 January 2024, 00:00 UTC.
+    """
+    return 1_704_067_200.0 if traffic.start is None else traffic.start // step * step
+
+
 def grid(traffic: Traffic, step: float = 60.0, within: Within = "linear") -> Floats:
     """Demand per second on a regular grid from the first row to the last, shape (n,).
 
