@@ -26,7 +26,6 @@ _JSON = "application/json"
 _JSON_PATCH = "application/json-patch+json"
 _MERGE_PATCH = "application/merge-patch+json"
 Items = list[Json]  # named here, where `list` is not yet the method of a class
-_PAGE = 500  # what kubectl asks for: bounds the memory of both sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +76,7 @@ class Cluster:
         configuration.keep_alive = True
         self.timeouts = timeouts or Timeouts()
         self.server: str = configuration.host
+        self.page = 500  # what kubectl asks for: bounds the memory of both sides
         self._clock = clock
         self._client = ApiClient(configuration)
         self._client.user_agent = "foretide"
@@ -107,7 +107,7 @@ class Cluster:
         items: Items = []
         token = ""
         while True:
-            query = {**base, "limit": _PAGE, **({"continue": token} if token else {})}
+            query = {**base, "limit": self.page, **({"continue": token} if token else {})}
             try:
                 page = self._call("GET", path, query)
             except Expired:

@@ -21,7 +21,7 @@ from autoscaler.model import Target
 from autoscaler.policy import TidePolicy
 
 CONTROLLER = "foretide.dev/controller"
-_LONGEST_NOTE = 1024  # the API server refuses more
+_LONGEST_NOTE = 1024  # bytes; the API server refuses more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class EventWriter:
             "action": what.action,
             "reason": what.reason,
             "regarding": regarding,
-            "note": what.note[:_LONGEST_NOTE],
+            "note": _cut(what.note),
             "type": "Warning" if what.warning else "Normal",
         }
         with writing():
@@ -177,6 +177,11 @@ class EventWriter:
 
     def _now(self) -> str:
         return datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _cut(note: str) -> str:
+    """Cut a note to what the API server takes, between two characters."""
+    return note.encode()[:_LONGEST_NOTE].decode(errors="ignore")
 
 
 def _regarding(policy: TidePolicy, target: Target | None) -> Json | None:

@@ -13,6 +13,7 @@ on that deadline, so neither waits for an HTTP call that never returns.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -231,7 +232,7 @@ class Elector:
             "holderIdentity": holder,
             "renewTime": now,
             # whole seconds in the API; rounded up, since others wait for it
-            "leaseDurationSeconds": max(1, -int(-duration // 1)),
+            "leaseDurationSeconds": max(1, math.ceil(duration)),
         }
         ends = self._timing.timeouts
         if body is None:

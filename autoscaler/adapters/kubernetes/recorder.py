@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Mapping
 
 from autoscaler.adapters.kubernetes.conditions import Condition, conditions_of
 from autoscaler.adapters.kubernetes.events import EventWriter, Happening
@@ -11,6 +12,7 @@ from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ActuationError
 from autoscaler.model import Knowledge, Memory, Observation, Outcome, Result
 from autoscaler.policy import TidePolicy
+from autoscaler.ports import Refusal
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +32,7 @@ class ClusterRecorder:
         self._events = events
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Condition]] = {}
+        self._refusals: dict[str, Refusal] = {}
 
     def record(
         self,
@@ -42,11 +45,19 @@ class ClusterRecorder:
         """Say in the cluster what came of a cycle. Never raises; failures are logged."""
         target = None if observation is None else observation.target
         try:
-            self._status.write(policy, observation, knowledge, result)
+            refusal = self._refusals.get(policy.key)
+            if refusal is None:
+                self._status.write(policy, observation, knowledge, result)
+            else:
+                self._status.refuse(policy, refusal.message, refusal.generation)
             for happening in self._happenings(policy, observation, result):
                 self._events.emit(policy, target, happening)
         except ActuationError as error:
             _log.warning("%s: the cluster was not told: %s", policy.key, error)
+
+    def refused(self, refusals: Mapping[str, Refusal]) -> None:
+        """Hear which policies cannot be used now; cycles go on with their last good version."""
+        self._refusals = dict(refusals)
 
     def forget(self, policy: TidePolicy) -> None:
         """Forget a policy that was removed."""

@@ -97,7 +97,7 @@ def _validate_lease(document: Json) -> list[Cause]:
 def _validate_event(document: Json) -> list[Cause]:
     needed = ("eventTime", "reportingController", "reportingInstance", "action", "reason")
     causes = [_required(key) for key in needed if not document.get(key)]
-    if len(document.get("note") or "") > 1024:
+    if len((document.get("note") or "").encode()) > 1024:
         causes.append(_must("message", '""', "can have at most 1024 characters"))
     return causes
 

@@ -284,7 +284,10 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length) if length else b""
         status, answer = self.server.owner.respond(
-            self.command, self.path, dict(self.headers.items()), body
+            self.command,
+            self.path,
+            {name.title(): value for name, value in self.headers.items()},
+            body,
         )
         if status == -1:
             self.close_connection = True
