@@ -16,11 +16,14 @@ from typing import Any
 from autoscaler.adapters.configuration import load_config
 from autoscaler.adapters.kubernetes.access import connect
 from autoscaler.adapters.kubernetes.client import Cluster, Timeouts
+from autoscaler.adapters.kubernetes.events import EventWriter
 from autoscaler.adapters.kubernetes.floors import KubernetesFloors
 from autoscaler.adapters.kubernetes.giving_back import GivingBack
 from autoscaler.adapters.kubernetes.lease import Elector, Timing
 from autoscaler.adapters.kubernetes.policies import ClusterPolicySource
 from autoscaler.adapters.kubernetes.reading import KubernetesTargets
+from autoscaler.adapters.kubernetes.recorder import ClusterRecorder
+from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.adapters.policies import FilePolicySource
 from autoscaler.adapters.prometheus import PrometheusDemand
 from autoscaler.adapters.telemetry.composite import Together, WhenLeading
@@ -187,11 +190,11 @@ class Root:
                     Path(records.directory), self.clock.now, limits=limits, meter=self.metrics
                 )
             )
-        told.append(WhenLeading(Together(_said_to(cluster, self.clock), self._failed), is_leader))
+        said = ClusterRecorder(
+            StatusWriter(cluster, may_write=is_leader, wall=self.clock.now),
+            EventWriter(
+                cluster, may_write=is_leader, instance=socket.gethostname(), wall=self.clock.now
+            ),
+        )
+        told.append(WhenLeading(Together([said], self._failed), is_leader))
         return told
-
-
-def _said_to(cluster: Cluster, clock: Clock) -> list[Recorder]:
-    """Build what the cluster is told: status of policies, Events."""
-    del cluster, clock
-    return []

@@ -148,7 +148,7 @@ class Controller:
         """Let go of a policy; its floor is given back by `give_back`, slowly."""
         self._queue.forget(policy.key)
         self._desk.forget(policy.key)
-        self._w.records.forget(policy.key)
+        self._w.records.forget(policy)
         self._w.forgotten(frozenset(tended.policy.key for tended in self.fleet.all()))
 
     def _tell(self, changes: Changes) -> None:
@@ -172,8 +172,8 @@ class Controller:
                     refusal.message,
                     extra={"policy": refusal.key},
                 )
-            self._w.records.refused(refusal, None if tended is None else tended.policy)
         self._refusals = refused
+        self._w.records.refused({refusal.key: refusal for refusal in changes.refused})
         self._w.metrics.policies.labels("tended").set(len(self.fleet.all()))
         self._w.metrics.policies.labels("refused").set(len(refused))
 

@@ -5,6 +5,7 @@ statsmodels and SciPy are imported by a fit, so only this process pays for them.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -22,6 +23,9 @@ def begin() -> None:
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # candidates that fit badly are warned of, and statsmodels undoes filters; their score says so
+    logging.captureWarnings(True)
+    logging.getLogger("py.warnings").addHandler(logging.NullHandler())
     threading.Thread(target=_follow_parent, name="parent", daemon=True).start()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from autoscaler.model import History, Knowledge
@@ -110,12 +110,12 @@ class Records(Recorder, Protocol):
         """`knowledge` was learnt from `history`."""
         ...
 
-    def forget(self, key: str) -> None:
+    def forget(self, policy: TidePolicy) -> None:
         """Let go of a policy that is no more."""
         ...
 
-    def refused(self, refusal: Refusal, kept: TidePolicy | None) -> None:
-        """Say that a policy cannot be used; `kept`, its last good version, stays in force."""
+    def refused(self, refusals: Mapping[str, Refusal]) -> None:
+        """Hear, by key, which policies cannot be used now; last good versions stay in force."""
         ...
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from autoscaler.model import History, Knowledge, Memory, Observation, Result
 from autoscaler.policy import TidePolicy
@@ -46,13 +46,13 @@ class Together:
         """Tell what knowledge was learnt from."""
         self._tell("learnt", policy, history, knowledge, period)
 
-    def forget(self, key: str) -> None:
+    def forget(self, policy: TidePolicy) -> None:
         """Tell that a policy is gone."""
-        self._tell("forget", key)
+        self._tell("forget", policy)
 
-    def refused(self, refusal: Refusal, kept: TidePolicy | None) -> None:
-        """Tell that a policy cannot be used, and which version of it stays in force."""
-        self._tell("refused", refusal, kept)
+    def refused(self, refusals: Mapping[str, Refusal]) -> None:
+        """Tell, by key, which policies cannot be used now: last good versions are in force."""
+        self._tell("refused", refusals)
 
     def close(self) -> None:
         """Tell that this is the end."""
@@ -89,14 +89,13 @@ class WhenLeading:
         if self._is_leader():
             self._inner.record(policy, observation, knowledge, memory, result)
 
-    def forget(self, key: str) -> None:
+    def forget(self, policy: TidePolicy) -> None:
         """Pass it on in any case."""
-        self._inner.forget(key)
+        self._inner.forget(policy)
 
-    def refused(self, refusal: Refusal, kept: TidePolicy | None) -> None:
-        """Pass it on, while we lead."""
-        if self._is_leader():
-            self._inner.refused(refusal, kept)
+    def refused(self, refusals: Mapping[str, Refusal]) -> None:
+        """Pass it on in any case: it says nothing to anybody by itself."""
+        self._inner.refused(refusals)
 
     def close(self) -> None:
         """Pass it on."""

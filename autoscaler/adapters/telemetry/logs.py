@@ -112,9 +112,9 @@ class DecisionLog:
         what = (decision.floor, str(result.outcome), tuple(doubts), result.message)
         self._once(policy, what, _level(result), _sentence(policy, result), extra)
 
-    def forget(self, key: str) -> None:
+    def forget(self, policy: TidePolicy) -> None:
         """Let go of a policy that is no more."""
-        self._last.pop(key, None)
+        self._last.pop(policy.key, None)
 
     def _once(
         self, policy: TidePolicy, what: tuple[object, ...], level: int, text: str, extra: Any

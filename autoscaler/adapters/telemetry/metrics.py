@@ -9,7 +9,13 @@ from __future__ import annotations
 import math
 import threading
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+)
 
 from autoscaler.model import Decision, Knowledge, Memory, Observation, Outcome, Result
 from autoscaler.policy import TidePolicy
@@ -25,6 +31,8 @@ class Metrics:
     """The metrics of one controller, and the recorder that keeps them up to date."""
 
     def __init__(self) -> None:
+        # a second series for each counter, which nobody reads
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library left it out
         self.registry = CollectorRegistry()
         self._own: list[Gauge | Counter] = []  # metrics that carry a policy's name
         self._doubts: dict[str, frozenset[str]] = {}
@@ -180,12 +188,13 @@ class Metrics:
         for code in doubts:
             self.doubt.labels(*own, code).set(1)
 
-    def forget(self, key: str) -> None:
+    def forget(self, policy: TidePolicy) -> None:
         """Remove the series of a policy that is gone."""
         with self._lock:
-            self._doubts.pop(key, None)
+            self._doubts.pop(policy.key, None)
+        own = (policy.metadata.namespace, policy.metadata.name)
         for metric in self._own:
-            metric.remove_by_labels(dict(zip(OWN, key.split("/", 1), strict=True)))
+            metric.remove_by_labels(dict(zip(OWN, own, strict=True)))
 
 
 def _set(metric: Gauge, labels: tuple[str, ...], value: float | None) -> None:

@@ -109,10 +109,10 @@ class RecordWriter:
         """
         self._fits[policy.key] = (knowledge, fit(policy, history, knowledge, period))
 
-    def forget(self, key: str) -> None:
+    def forget(self, policy: TidePolicy) -> None:
         """Let go of a policy that is no more."""
-        self._chains.pop(key, None)
-        self._fits.pop(key, None)
+        self._chains.pop(policy.key, None)
+        self._fits.pop(policy.key, None)
 
     def record(
         self,
