@@ -11,7 +11,8 @@ instance: what the API server finished (aborted requests included) plus the chan
 - divided by the time between exactly those samples, so that a Prometheus which stopped in the
   middle of a step reads as unknown and never as an idle service;
 - for instances that lived through the step: after a restart the counters begin at 0 and the queue
-  is gone, which is no negative demand. A new instance brings what it holds.
+  is gone, which is no negative demand. A new process brings all that it has counted; one that was
+  only not seen before brings what it holds, since its counter is a whole life's.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ WAITING = "vllm:num_requests_waiting"
 SUCCESS = "vllm:request_success_total"
 REJECTED = "vllm:admission_rejections_total"
 HTTP = "http_requests_total"
+STARTED = "process_start_time_seconds"
 
 HANDLERS = "/v1/(chat/)?completions|/v1/responses|/v1/messages"
 """Handlers of vLLM's API server behind which a request becomes work for the engine."""
@@ -38,6 +40,9 @@ IDENTITY = ("cluster", "job", "namespace", "pod", "instance")
 
 CARRY = "5m"
 """How long a failed scrape may be bridged: Prometheus' own look-back."""
+
+NEW = 1800
+"""Seconds of a process's age in which a first scrape is a new replica's, loading included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +65,7 @@ def selectors(demand: Demand, namespace: str) -> tuple[str, ...]:
     """Series selectors whose presence decides what `queries` returns; none for a query as given."""
     if demand.preset is None:
         return ()
-    engine, server = _matchers(demand, namespace)
+    engine, server, _ = _matchers(demand, namespace)
     return (f"{RUNNING}{{{engine}}}", f"{HTTP}{{{server}}}")
 
 
@@ -84,29 +89,29 @@ def queries(
     """
     if demand.preset is None:
         return DemandQueries(demand=str(demand.query), by="the query of the policy")
-    engine, server = _matchers(demand, namespace)
+    engine, server, process = _matchers(demand, namespace)
     if _counted_by_server(present):
         return DemandQueries(
-            demand=_balance(f"{HTTP}{{{server}}}", engine, step),
+            demand=_balance(f"{HTTP}{{{server}}}", engine, process, step),
             by=f"{HTTP} + change of running and waiting requests",
         )
     served = f'{{__name__=~"{SUCCESS}|{REJECTED}", {engine}}}'
     return DemandQueries(
-        demand=_balance(served, engine, step),
+        demand=_balance(served, engine, process, step),
         saturated=f"sum(max_over_time({WAITING}{{{engine}}}[{_seconds(2 * step)}])) > bool 0",
         by=f"{SUCCESS} + change of running and waiting requests: a lower bound while requests "
         f"wait, since {HTTP} is not there",
     )
 
 
-def _matchers(demand: Demand, namespace: str) -> tuple[str, str]:
-    """Label matchers of the engine's series, and of its API server's counter."""
+def _matchers(demand: Demand, namespace: str) -> tuple[str, str, str]:
+    """Label matchers of the engine's series, of its API server's counter, of their process."""
     labels = dict(demand.match_labels)
     own = {name: value for name, value in labels.items() if name not in ENGINE_LABELS}
     where = "" if "namespace" in labels else f'namespace=~"|{_escape(namespace)}"'
     engine = ", ".join(filter(None, (_equal(labels), where)))
-    server = ", ".join(filter(None, (f'handler=~"{HANDLERS}"', _equal(own), where)))
-    return engine, server
+    process = ", ".join(filter(None, (_equal(own), where)))
+    return engine, f'handler=~"{HANDLERS}", {process}', process
 
 
 def _equal(labels: Mapping[str, str]) -> str:
@@ -131,7 +136,7 @@ def _counted_by_server(present: Iterable[Mapping[str, str]]) -> bool:
     return bool(serving & counting)
 
 
-def _balance(finished: str, engine: str, step: float) -> str:
+def _balance(finished: str, engine: str, process: str, step: float) -> str:
     """Finished + change of held, per instance over one step, summed: arrivals per second."""
     span = _seconds(step)
     by = f"sum by ({', '.join(IDENTITY)})"
@@ -143,12 +148,13 @@ def _balance(finished: str, engine: str, step: float) -> str:
     done_now = f"({by} (last_over_time({finished}[{CARRY}])) or 0 * {held_now})"
     done_then = f"({by} (last_over_time({finished}[{CARRY}] offset {span})) or 0 * {held_then})"
     elapsed = f"{_newest(running)} - {_newest(f'{running} offset {span}')}"
+    young = f"time() - max by ({', '.join(IDENTITY)}) ({STARTED}{{{process}}}) < {NEW}"
     return f"""clamp_min(sum(
   (
       ({done_now} - {done_then} >= 0)
       + {held_now} - {held_then}
     or
-      {held_now} unless {held_then}
+      ({held_now} + (({done_now} and {young}) or 0 * {held_now})) unless {held_then}
   )
   / (({elapsed}) or 0 * {held_now} + {int(step)})
   > -Inf

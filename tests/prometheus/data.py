@@ -53,8 +53,8 @@ def policy(**demand: object) -> TidePolicy:
 
 
 def tide(times: np.ndarray) -> np.ndarray:
-    """A day's tide with a ripple, so that no two neighbours are equal."""
-    day = 2 * np.pi * times / 86_400
+    """A day's tide with a ripple, so that no two neighbours are equal; it rises at NOW."""
+    day = 2 * np.pi * (times - NOW) / 86_400
     return 100 + 60 * np.sin(day) + 7 * np.sin(97.3 * day)
 
 
@@ -110,7 +110,10 @@ def texts(what: list[Line]) -> list[str]:
 ENGINE = "vllm-0.32-cpu"
 # scrapes lie a little after full seconds: so the one at 60.02 s is the newest at the grid's 60 s
 ENGINE_START = NOW - 7200.0 - 0.5
-_KEPT = ("http_requests_total", "vllm:num_requests_", "vllm:request_success", "vllm:admission")
+_KEPT = (
+    *("http_requests_total", "vllm:num_requests_", "vllm:request_success", "vllm:admission"),
+    "process_start_time_seconds",
+)
 
 
 def engine_lines(folder: Path, *, every: int = 5, pods: int = 1, ended: bool = True) -> list[Line]:

@@ -62,6 +62,12 @@ class Breaker:
         with self._lock:
             self._since = None
 
+    @property
+    def closed(self) -> bool:
+        """Whether everybody may ask."""
+        with self._lock:
+            return self._since is None
+
     def account(self) -> str:
         """For how long nothing was heard, why, and when it is tried again."""
         with self._lock:

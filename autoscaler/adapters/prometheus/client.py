@@ -1,4 +1,4 @@
-"""The four questions that Foretide asks a Prometheus, with deadline, breaker and plain answers."""
+"""The questions that Foretide asks a Prometheus, with deadline, breaker and plain answers."""
 
 from __future__ import annotations
 
@@ -63,21 +63,6 @@ class Client:
         rows, warnings = self._asked(ask, deadline)
         return Answered(tuple(_matrix(rows, query)), warnings)
 
-    def now(self, query: str, at: float, deadline: Deadline) -> Answered:
-        """Values of a query at one time.
-
-        Raises
-        ------
-        HistoryUnavailable
-            As `range`.
-        """
-
-        def ask() -> Any:
-            return self._library.custom_query(query, {"time": f"{at:.3f}"})
-
-        rows, warnings = self._asked(ask, deadline)
-        return Answered(tuple(_matrix(_as_ranges(rows), query)), warnings)
-
     def series(
         self, selector: str, times: tuple[float, float], deadline: Deadline
     ) -> tuple[Mapping[str, str], ...]:
@@ -110,7 +95,7 @@ class Client:
             with self._session.until(deadline) as warnings:
                 rows = ask()
         except Unwell:
-            if leave is Pass.GO:
+            if leave is Pass.GO and self._breaker.closed:
                 self._ping()  # only a slow query, if this is answered
             raise
         except (KeyError, TypeError) as error:  # the library reads ["data"]["result"] unchecked
@@ -148,16 +133,6 @@ def _matrix(rows: Any, query: str) -> list[tuple[Mapping[str, str], Floats, Floa
         values = np.fromiter((float(pair[1]) for pair in pairs), float, len(pairs))
         found.append((row["metric"], times, values))
     return found
-
-
-def _as_ranges(rows: Any) -> Any:
-    """Instant answers in the form of range answers."""
-    if not isinstance(rows, list):
-        return rows
-    return [
-        {**row, "values": [row["value"]]} if isinstance(row, dict) and "value" in row else row
-        for row in rows
-    ]
 
 
 def _short(query: str) -> str:
