@@ -176,8 +176,8 @@ class Config(Model):
     """Time between two cycles of a policy. It is part of every lead time; Prometheus rarely knows
     more after less than a minute."""
     step: Annotated[float, DurationIn("10s", "1h")] = 60.0
-    """Resolution at which demand is read. It must divide an hour. Finer steps see noise, coarser
-    ones come late."""
+    """Resolution at which demand is read, in whole seconds that divide an hour. Finer steps see
+    noise, coarser ones come late."""
     observe_only: _Flag = False
     """Write nothing to any target whatever the policies' modes say: the brake for everything."""
     leader_election: LeaderElection = LeaderElection()
@@ -190,8 +190,10 @@ class Config(Model):
     @field_validator("step", mode="after")
     @classmethod
     def _divides_an_hour(cls, step: float) -> float:
-        if 3600 % step:
-            raise refusal(f"found {step:g}s", "a step that divides an hour, such as 60s or 5m")
+        if 3600 % step or step % 1:
+            raise refusal(
+                f"found {step:g}s", "whole seconds that divide an hour, such as 60s or 5m"
+            )
         return step
 
 

@@ -301,8 +301,12 @@ class TidePolicy(Model):
 
     @property
     def paused(self) -> bool:
-        """Whether the policy's own annotation asks for no writes."""
-        return self.metadata.annotations.get(PAUSED_ANNOTATION) == "true"
+        """Whether the policy's own annotation asks for no writes.
+
+        Any value but `false` pauses: whoever mistyped `true` wanted it to stop.
+        """
+        value = self.metadata.annotations.get(PAUSED_ANNOTATION, "false")
+        return value.strip().lower() != "false"
 
     def manifest(self) -> dict[str, Any]:
         """Return the policy as the document that it was read from, defaults filled in."""

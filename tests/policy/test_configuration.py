@@ -95,7 +95,7 @@ def test_every_mistake_is_told_with_its_origin(file: Path) -> None:
             f"{file}:1:39: prometheus.keyFile: found only one of certFile and keyFile; "
             "both or neither",
             "environment variable FORETIDE_STEP: step: found 420s; "
-            "a step that divides an hour, such as 60s or 5m",
+            "whole seconds that divide an hour, such as 60s or 5m",
             f"{file}:3:25: leaderElection.renew: found 20s; less than lease (10s)",
             "command line (telemetry.logs.format): telemetry.logs.format: "
             'found "jsn"; allowed: auto | text | json; did you mean json?',

@@ -1,0 +1,85 @@
+"""What a policy was understood to say, defaults included: `check` shows it to whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from autoscaler.cli.options import in_zone
+from autoscaler.policy import TidePolicy
+from autoscaler.schema import words
+from autoscaler.schema.durations import format_duration
+from autoscaler.schema.fields import DurationIn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """One field as it counts.
+
+    Attributes
+    ----------
+    name : path in the document, without `spec.`
+    value : as it would be written, or what stands for a field that was left out
+    given : whether it was written in the document
+    """
+
+    name: str
+    value: str
+    given: bool
+
+
+# what counts where a field without a default was left out
+_LEFT_OUT = {
+    "floor.min": "the minReplicas found on the target",
+    "floor.max": "the target's ceiling",
+    "floor.raiseLimit": "no limit",
+}
+
+
+def understood(policy: TidePolicy) -> tuple[Understood, ...]:
+    """Every field of a policy that counts, in the order of the schema; events in moments."""
+    rows = tuple(_fields(policy.spec, ()))
+    return (*(row for row in rows if not row.name.startswith("events")), *_events(policy))
+
+
+def _fields(section: BaseModel, path: tuple[str, ...], given: bool = True) -> Iterator[Understood]:
+    """Walk the sections; a section that was left out has only defaults."""
+    for key, field in words.keys_of(type(section)).items():
+        attribute = next(n for n, f in type(section).model_fields.items() if f is field)
+        value = getattr(section, attribute)
+        written = given and attribute in section.model_fields_set
+        name = ".".join((*path, key))
+        if isinstance(value, BaseModel):
+            yield from _fields(value, (*path, key), written)
+            continue
+        if value is None and name not in _LEFT_OUT:
+            continue  # the other one of preset and query
+        marks = words.bare(field.annotation, tuple(field.metadata))[1]
+        shown = _LEFT_OUT[name] if value is None else _written(value, marks)
+        if shown:
+            yield Understood(name=name, value=shown, given=written and value is not None)
+
+
+def _written(value: Any, marks: tuple[Any, ...]) -> str:
+    """Write a value as in the document; "" for an empty list or mapping."""
+    if any(isinstance(mark, DurationIn) for mark in marks):
+        return format_duration(value)
+    if isinstance(value, dict):
+        return ", ".join(f'{name}="{text}"' for name, text in value.items())
+    if isinstance(value, tuple):
+        return str(len(value) or "")
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _events(policy: TidePolicy) -> Iterator[Understood]:
+    """Tell when each event is, in the policy's zone, and how long the clocks make it."""
+    for at, event in enumerate(policy.spec.event_windows):
+        start, end = (in_zone(when, policy.spec.time_zone) for when in (event.start, event.end))
+        value = (
+            f"{event.name}: × {event.factor:g} from {start:%a %Y-%m-%d %H:%M %z} "
+            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(event.end - event.start)}"
+        )
+        yield Understood(name=f"events[{at}]", value=value, given=True)
