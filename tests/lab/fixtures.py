@@ -73,8 +73,18 @@ def deployed(control_plane: Any) -> list[dict[str, Any]]:
 @pytest.fixture
 def namespace(control_plane: Any) -> str:
     """A new namespace in the cluster."""
+    return _new_namespace(control_plane)
+
+
+@pytest.fixture(scope="module")
+def module_namespace(control_plane: Any) -> str:
+    """A new namespace for all tests of a module."""
+    return _new_namespace(control_plane)
+
+
+def _new_namespace(plane: Any) -> str:
     name = f"test-{secrets.token_hex(4)}"
-    control_plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return name
 
 

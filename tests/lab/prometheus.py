@@ -41,7 +41,9 @@ def openmetrics(
     lines = [f"# TYPE {family} {kind}"]
     for labels, times, values in series:
         head = _series(name, labels)
-        lines += [f"{head} {value!r} {at:.3f}" for at, value in zip(times, values, strict=True)]
+        lines += [
+            f"{head} {float(value)!r} {at:.3f}" for at, value in zip(times, values, strict=True)
+        ]
     return "\n".join([*lines, "# EOF", ""])
 
 

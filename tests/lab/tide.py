@@ -1,4 +1,4 @@
-"""The tide that the lab plays: recorded traffic, re-timed so that its evening rise comes in minutes.
+"""The tide that the lab plays: recorded traffic, re-timed so that its rise comes in minutes.
 
 Forecasters see days and weeks of the wall clock, so a test that must not take a day cannot play a
 faster clock. Instead each recorded day is bent: its evening (18:30 to 04:00) is pressed into a few
@@ -104,7 +104,7 @@ class Tide:
         # seconds into the pressed day → hour of the recording
         into = [0.0, shape.rise, shape.rise + shape.plateau, shape.end, DAY]
         hour = np.interp(since - day * DAY, into, [18.5, 21.0, 21.5, 28.0, 42.5])
-        # days -13 … -1 and today are the evenings of the recording's days 0 … 13; day -14 is the one
+        # days -13 … -1 and today are the evenings of the days 0 … 13 recorded; day -14 is the one
         # of a week later; what follows the last evening is what followed the one before
         evening = np.where(day < -13, day + 20, np.minimum(day + 13, DAYS - 1))
         slot = (evening * 24 + hour) * 3600 / SLOT
