@@ -81,7 +81,7 @@ class Elector:
     Parameters
     ----------
     cluster : Cluster
-    namespace, name : str
+    place : (namespace, name)
         Of the Lease.
     identity : str
         Ours, unique among the candidates.
@@ -223,8 +223,12 @@ class Elector:
 
     def _put(self, body: Json | None, *, holder: str, duration: float) -> Json:
         """Create the Lease or replace it, guarded by its resourceVersion."""
-        now = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         spec = dict((body or {}).get("spec") or {})
+        now = _micro_time(self._wall())
+        if now == spec.get("renewTime"):
+            # a wall clock that stands still: a write that changes nothing keeps its
+            # resourceVersion, and the others would see no renewal
+            now = _micro_time(self._wall() + 1e-6)
         if holder and spec.get("holderIdentity") != holder:
             before = spec.get("leaseTransitions")
             spec |= {"acquireTime": now, "leaseTransitions": 0 if before is None else before + 1}
@@ -273,3 +277,8 @@ class Elector:
             _log.info("leader: %s" if leads else "not the leader: %s", self.identity)
             if self._changed is not None:
                 self._changed(leads)
+
+
+def _micro_time(seconds: float) -> str:
+    """POSIX seconds as the MicroTime of a Lease."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

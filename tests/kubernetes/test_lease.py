@@ -1,0 +1,248 @@
+"""Leader election: never two that may write, whatever the clocks and connections do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autoscaler.adapters.kubernetes.access import connect
+from autoscaler.adapters.kubernetes.client import Cluster
+from autoscaler.adapters.kubernetes.floors import KubernetesFloors
+from autoscaler.adapters.kubernetes.lease import Elector, Timing
+from autoscaler.adapters.kubernetes.reading import KubernetesTargets
+from autoscaler.adapters.kubernetes.resources import LEASES
+from autoscaler.model import Outcome
+from autoscaler.sandbox.kubernetes import KubernetesServer
+from tests.kubernetes.world import World
+from tests.support.proxy import SilentProxy
+
+
+class Clock:
+    """Monotonic seconds of the whole test."""
+
+    def __init__(self) -> None:
+        self.now = 50.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Pair:
+    """Two candidates, stepped by hand on one clock, with wall clocks decades apart."""
+
+    def __init__(self, world: World, cluster_a: Cluster | None = None) -> None:
+        self.clock = Clock()
+        self.world = world
+        self.a = self.candidate("a", wall=0.0, cluster=cluster_a)
+        self.b = self.candidate("b", wall=4e9)
+
+    def candidate(self, identity: str, wall: float, cluster: Cluster | None = None) -> Elector:
+        return Elector(
+            cluster or self.world.cluster,
+            place=(self.world.namespace, "foretide"),
+            identity=identity,
+            wall=lambda: wall,
+            clock=self.clock,
+        )
+
+    def spec(self) -> dict[str, object]:
+        spec: dict[str, object] = self.world.hand.get("Lease", "foretide", self.world.namespace)[
+            "spec"
+        ]
+        return spec
+
+
+def test_the_first_leads_and_the_second_takes_over_when_the_lease_ends(world: World):
+    pair = Pair(world)
+    pair.a.step()
+    pair.b.step()
+    assert (pair.a.is_leader(), pair.b.is_leader()) == (True, False)
+    assert (pair.a.holder, pair.b.holder) == ("a", "a")
+    pair.clock.now += 6
+    assert not pair.a.is_leader()
+    pair.clock.now += 3.9
+    assert pair.b.step() == pytest.approx(0.11, abs=0.02)
+    assert not pair.b.is_leader()
+    pair.clock.now += 0.2
+    pair.b.step()
+    assert pair.b.is_leader()
+    assert pair.spec()["leaseTransitions"] == 1
+    pair.a.step()
+    assert not pair.a.is_leader()
+    assert pair.a.holder == "b"
+
+
+def test_a_leader_that_renews_is_not_challenged(world: World):
+    pair = Pair(world)
+    for _ in range(10):
+        assert pair.a.step() == 2
+        pair.b.step()
+        pair.clock.now += 2
+        assert pair.a.is_leader()
+        assert not pair.b.is_leader()
+    assert pair.spec()["leaseTransitions"] == 0
+
+
+def test_a_release_is_taken_at_once(world: World):
+    pair = Pair(world)
+    pair.a.step()
+    pair.b.step()
+    pair.a.release()
+    assert not pair.a.is_leader()
+    assert pair.spec()["holderIdentity"] == ""
+    pair.b.step()
+    assert pair.b.is_leader()
+    pair.a.release()
+    assert pair.spec()["holderIdentity"] == "b"
+
+
+def test_who_sees_another_holder_stops_at_once(world: World):
+    pair = Pair(world)
+    pair.a.step()
+    lease = world.cluster.get(LEASES, world.namespace, "foretide")
+    lease["spec"]["holderIdentity"] = "intruder"
+    world.cluster.replace(LEASES, world.namespace, "foretide", lease)
+    pair.a.step()
+    assert not pair.a.is_leader()
+    assert pair.a.holder == "intruder"
+
+
+def test_a_deleted_lease_is_made_again_by_one_of_them(world: World):
+    pair = Pair(world)
+    pair.a.step()
+    world.hand.delete("Lease", "foretide", world.namespace)
+    pair.b.step()
+    assert pair.b.is_leader()
+    pair.a.step()
+    assert not pair.a.is_leader()
+
+
+def test_a_renewal_whose_answer_was_lost_is_claimed_again(world: World):
+    with SilentProxy(world.url) as proxy:
+        pair = Pair(world, cluster_a=world.connect(url=proxy.url))
+        pair.a.step()
+        pair.clock.now += 2
+        proxy.swallow_answers()
+        pair.a.step()
+        assert "no answer" in pair.a.problem
+        # still proven by the first renewal, and not by the one whose answer was lost
+        assert pair.a.is_leader()
+        pair.clock.now += 4
+        assert not pair.a.is_leader()
+        proxy.resume()
+        pair.a.step()
+        assert pair.a.is_leader()
+        assert pair.a.problem == ""
+
+
+def test_who_may_not_touch_the_lease_says_so_and_does_not_lead(world: World):
+    pair = Pair(world, cluster_a=world.connect("nobody"))
+    pair.a.step()
+    assert not pair.a.is_leader()
+    assert "nobody" in pair.a.problem
+
+
+def test_a_floor_is_not_written_without_the_lease(world: World):
+    world.hpa()
+    pair = Pair(world)
+    targets = KubernetesTargets(world.cluster)
+    floors = KubernetesFloors(world.cluster, may_write=pair.a.is_leader)
+    target = targets.observe(world.policy())
+    assert floors.write(world.policy(), target, 7) is Outcome.NOT_LEADER
+    pair.a.step()
+    assert floors.write(world.policy(), target, 7) is Outcome.WRITTEN
+    pair.clock.now += 6
+    assert floors.write(world.policy(), targets.observe(world.policy()), 8) is Outcome.NOT_LEADER
+
+
+@pytest.mark.slow
+def test_a_black_holed_leader_stops_before_another_leads(world: World):
+    timing = Timing(lease=4, renew=2, retry=0.3)
+    seen: list[tuple[str, bool, bool]] = []
+    lost, taken = threading.Event(), threading.Event()
+    electors: dict[str, Elector] = {}
+
+    def elector(name: str, cluster: Cluster) -> Elector:
+        def changed(leads: bool) -> None:
+            other = electors["b" if name == "a" else "a"]
+            seen.append((name, leads, other.is_leader()))
+            if not leads:
+                lost.set()
+            elif name == "b":
+                taken.set()
+
+        place = (world.namespace, "foretide")
+        electors[name] = Elector(
+            cluster, place=place, identity=name, wall=lambda: 0.0, timing=timing, changed=changed
+        )
+        return electors[name]
+
+    with SilentProxy(world.url) as proxy:
+        a, b = elector("a", world.connect(url=proxy.url)), elector("b", world.cluster)
+        a.start()
+        assert a.wait_for_leader(30)
+        b.start()
+        proxy.go_silent()
+        assert lost.wait(30)
+        assert taken.wait(30)
+        b.release()
+        a.release()
+    assert seen[:3] == [("a", True, False), ("a", False, False), ("b", True, False)]
+
+
+@pytest.fixture(scope="module")
+def shared_sandbox() -> Iterator[tuple[KubernetesServer, Clock, list[Cluster]]]:
+    clock = Clock()
+
+    def passes() -> float:
+        # a write takes a while: the lease is stored later than it was sent
+        clock.now += 0.3
+        return clock.now
+
+    with KubernetesServer(clock=passes, tokens={"a": "a", "b": "b", "c": "c"}) as server:
+        clusters = [connect(kubeconfig=server.kubeconfig(token)) for token in "abc"]
+        yield server, clock, clusters
+        for cluster in clusters:
+            cluster.close()
+
+
+_WHO = st.integers(0, 2)
+_ACTS = st.one_of(
+    st.tuples(st.just("step"), _WHO),
+    st.tuples(st.just("step"), _WHO),
+    st.tuples(st.just("cut"), _WHO),
+    st.tuples(st.just("release"), _WHO),
+    st.tuples(st.just("pass"), st.sampled_from([0, 1, 2, 5, 9, 11])),
+    st.tuples(st.just("heal"), st.just(0)),
+)
+
+
+@given(acts=st.lists(_ACTS, max_size=40))
+@settings(max_examples=60)
+def test_there_are_never_two_leaders(
+    shared_sandbox: tuple[KubernetesServer, Clock, list[Cluster]], acts: list[tuple[str, int]]
+):
+    server, clock, clusters = shared_sandbox
+    server.allow_all()
+    for lease in server.list(LEASES):
+        server.delete(LEASES, "default", lease["metadata"]["name"])
+    electors = [
+        Elector(cluster, place=("default", "x"), identity=name, wall=lambda: 0.0, clock=clock)
+        for cluster, name in zip(clusters, "abc", strict=True)
+    ]
+    for act, value in acts:
+        if act == "step":
+            electors[value].step()
+        elif act == "cut":
+            server.deny(user="abc"[value])
+        elif act == "release":
+            electors[value].release()
+        elif act == "heal":
+            server.allow_all()
+        else:
+            clock.now += value
+        assert sum(elector.is_leader() for elector in electors) <= 1
