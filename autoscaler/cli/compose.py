@@ -34,7 +34,8 @@ from autoscaler.config import Config
 from autoscaler.controller.clock import Clock, WallClock
 from autoscaler.controller.controller import Wiring
 from autoscaler.controller.fits import Elsewhere
-from autoscaler.controller.ports import Alone, Leadership, Learner
+from autoscaler.controller.leadership import Alone, Gate
+from autoscaler.controller.ports import Leadership, Learner
 from autoscaler.ports import DemandSource, FloorWriter, PolicySource, Recorder, TargetReader
 
 _POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -146,7 +147,7 @@ class Root:
         config, clock, metrics = self.config, self.clock, self.metrics
         cluster = cluster_of(config)
         demand = PrometheusDemand(config.prometheus, step=config.step)
-        leadership = self.leadership or leadership_of(config, cluster, clock)
+        leadership = Gate(self.leadership or leadership_of(config, cluster, clock))
         targets = KubernetesTargets(cluster, fresh=min(5.0, config.period / 4))
         records = Together(
             [*self._recorders(cluster, leadership.is_leader), *self.extra], self._failed

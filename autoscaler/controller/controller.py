@@ -17,11 +17,10 @@ from autoscaler.controller.clock import Clock, WallClock, until_slot
 from autoscaler.controller.cycles import Cycles
 from autoscaler.controller.fits import Elsewhere, FitDesk
 from autoscaler.controller.fleet import Changes, Fleet
+from autoscaler.controller.leadership import Alone, Gate
 from autoscaler.controller.ports import (
-    Alone,
     GivesBack,
     GivesNothing,
-    Leadership,
     Learner,
     Records,
 )
@@ -48,6 +47,7 @@ class Wiring:
     Attributes
     ----------
     ports : the four of a cycle; `ports.records` is `records`
+    leadership : asked by every adapter that writes
     forgotten : told the keys of the policies that are left, when one is gone
     """
 
@@ -55,7 +55,7 @@ class Wiring:
     ports: Ports
     records: Records
     metrics: Metrics
-    leadership: Leadership = field(default_factory=Alone)
+    leadership: Gate = field(default_factory=lambda: Gate(Alone()))
     gives_back: GivesBack = field(default_factory=GivesNothing)
     learner: Learner = field(default_factory=Elsewhere)
     clock: Clock = field(default_factory=WallClock)
@@ -83,7 +83,6 @@ class Controller:
             wiring.ports,
             wiring.clock,
             wiring.metrics,
-            leads=self.may_write,
             offer=self._desk.offer,
             period=wiring.period,
         )
@@ -91,10 +90,6 @@ class Controller:
             self._queue, self._work, wiring.clock, count=wiring.workers, deadline=wiring.period
         )
         self._timers = Timers(lambda name, kind: wiring.metrics.jobs.labels(name, kind).inc())
-
-    def may_write(self) -> bool:
-        """Whether a floor may be written at this very moment."""
-        return not self._stopping.is_set() and self._w.leadership.is_leader()
 
     def start(self) -> None:
         """Begin to tend."""
@@ -115,7 +110,8 @@ class Controller:
         bool
             Whether everything came to its end within its time.
         """
-        self._stopping.set()  # from here on the fence answers no
+        self._stopping.set()
+        self._w.leadership.close()  # from here on no write begins
         self._timers.stop()
         self._queue.close()
         self._desk.stop()
@@ -185,7 +181,7 @@ class Controller:
 
     def give_back(self) -> None:
         """Give back what no policy names any more, when that is certain and we lead."""
-        if self._listed is None or not self.may_write():
+        if self._listed is None or not self._w.leadership.is_leader():
             return
         tended = [one.policy for one in self.fleet.all()]
         try:

@@ -1,7 +1,7 @@
 """One cycle of one tended policy: the ports timed, the write fenced, the results kept.
 
-The fence is asked at the moment of writing, not when the cycle began: a leader that lost its lease
-meanwhile, a cycle that took longer than its period, a controller that is stopping do not write.
+A cycle that took longer than its period does not write: what it saw is too old, and the next one
+may be under way. (Whether we lead is asked by the adapter, as late as can be.)
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class Cycles:
     Parameters
     ----------
     ports : where the world is met
-    leads : whether this controller may write at this very moment
     offer : whom to offer the history of a finished cycle, to learn from
     period : seconds between two cycles of a policy, and the deadline of one
     """
@@ -46,18 +45,17 @@ class Cycles:
         clock: Clock,
         metrics: Metrics,
         *,
-        leads: Callable[[], bool],
         offer: Offer,
         period: float,
     ) -> None:
         self._ports, self._clock, self._metrics = ports, clock, metrics
-        self._leads, self._offer, self._period = leads, offer, period
+        self._offer, self._period = offer, period
 
     def run(self, tended: Tended) -> Result:
         """Run one cycle and keep what it hands on."""
         policy, knowledge, memory = tended.policy, tended.knowledge, tended.memory
         began = self._clock.monotonic()
-        ports = _Cycle(self._ports, self._clock, self._metrics, self._fence(began))
+        ports = _Cycle(self._ports, self._clock, self._metrics, lambda: self._fence(began))
         now = self._clock.now()
         result, memory = run_once(policy, ports, knowledge, memory, now, period=self._period)
         if tended.policy is policy:  # else it was edited meanwhile, and memory with it
@@ -72,28 +70,21 @@ class Cycles:
             self._offer(tended, policy, ports.history, now)
         return result
 
-    def _fence(self, began: float) -> Callable[[], Outcome | None]:
-        """Build the question what to answer instead of writing; None when writing is right."""
-
-        def fence() -> Outcome | None:
-            if not self._leads():
-                return Outcome.NOT_LEADER
-            took = self._clock.monotonic() - began
-            if took > self._period:
-                raise WriteConflict(
-                    f"not written: the cycle took {took:.0f} s, its inputs are older than "
-                    f"the period of {self._period:.0f} s"
-                )
-            return None
-
-        return fence
+    def _fence(self, began: float) -> None:
+        """Refuse a write whose inputs are older than the period: the next cycle decides anew."""
+        took = self._clock.monotonic() - began
+        if took > self._period:
+            raise WriteConflict(
+                f"not written: the cycle took {took:.0f} s, its inputs are older than the "
+                f"period of {self._period:.0f} s"
+            )
 
 
 class _Cycle:
     """The four ports of one cycle in one object: timed, and with a fence before the write."""
 
     def __init__(
-        self, ports: Ports, clock: Clock, metrics: Metrics, fence: Callable[[], Outcome | None]
+        self, ports: Ports, clock: Clock, metrics: Metrics, fence: Callable[[], None]
     ) -> None:
         self._ports, self._clock, self._metrics, self._fence = ports, clock, metrics, fence
         self.outside = 0.0
@@ -134,10 +125,10 @@ class _Cycle:
             return self.history
 
     def write(self, policy: TidePolicy, target: Target, floor: int) -> Outcome:
-        """Write the floor unless the fence says otherwise."""
+        """Write the floor, unless the fence refuses."""
         with self._stage("write"):
-            instead = self._fence()
-            return self._ports.floors.write(policy, target, floor) if instead is None else instead
+            self._fence()
+            return self._ports.floors.write(policy, target, floor)
 
     def record(
         self,

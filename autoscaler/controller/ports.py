@@ -26,20 +26,6 @@ class Leadership(Protocol):
         ...
 
 
-class Alone:
-    """Leadership where there is only one controller."""
-
-    def start(self) -> None:
-        """Nothing to do."""
-
-    def release(self) -> None:
-        """Nothing to do."""
-
-    def is_leader(self) -> bool:
-        """Answer that it always does."""
-        return True
-
-
 class Learner(Protocol):
     """Who learns knowledge; `tune.learn` in another process, or right here."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from autoscaler.adapters.kubernetes.client import Cluster
@@ -172,18 +172,22 @@ class GivingBack:
 
 
 def restore(
-    cluster: Cluster, *, namespaces: Sequence[str] = (), write: bool = True
+    cluster: Cluster,
+    *,
+    namespaces: Sequence[str] = (),
+    write: bool = True,
+    only: Collection[str] | None = None,
 ) -> tuple[Returned, ...]:
     """Give every annotated target its original floor back at once, for uninstalling.
 
-    With `write=False` only say what would be done.
+    With `write=False` only say what would be done; `only` picks targets by `TidePolicy.target_key`.
 
     Raises
     ------
     ObservationError
         The targets could not be listed.
     """
-    marked = find_marked(cluster, namespaces)
+    marked = [one for one in find_marked(cluster, namespaces) if only is None or one.what in only]
     if not write:
         return tuple(one.returned(done=False) for one in marked)
     return tuple(_give_back(cluster, one, lambda: True, heed_pause=False) for one in marked)
