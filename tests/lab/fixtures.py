@@ -77,9 +77,9 @@ def namespace(control_plane: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def module_namespace(control_plane: Any) -> str:
-    """A new namespace for all tests of a module."""
-    return _new_namespace(control_plane)
+def module_namespaces(control_plane: Any) -> tuple[str, str]:
+    """Two new namespaces for all tests of a module."""
+    return _new_namespace(control_plane), _new_namespace(control_plane)
 
 
 def _new_namespace(plane: Any) -> str:

@@ -107,16 +107,21 @@ class Play:
 
     Parameters
     ----------
+    namespaces : of the first controller, and of the one with its own Prometheus
     home : folder for the programs' files
     """
 
     def __init__(
-        self, controllers: Controllers, metrics: ExternalMetrics, namespace: str, home: Path
+        self,
+        controllers: Controllers,
+        metrics: ExternalMetrics,
+        namespaces: tuple[str, str],
+        home: Path,
     ) -> None:
         self.controllers = controllers
         self.plane = controllers.plane
         self.metrics = metrics
-        self.namespace = namespace
+        self.namespace, self.own_namespace = namespaces
         self.home = home
         self._started: list[Any] = []
 
@@ -128,7 +133,7 @@ class Play:
         tide = Tide(rise_at=rise_at, slots=slots, surge=surge)
         main, own = self._prometheus(tide, began)
         self._services(tide)
-        seen = self._keep(Bystander(self.plane, self.namespace))
+        seen = self._keep(Bystander(self.plane, self.namespace, self.own_namespace))
         self._controllers(main, own)
 
         wait_until(lambda: seen.last("applied").floor > FOUND, "the floor is raised", 180)
@@ -145,7 +150,7 @@ class Play:
             writes=[
                 write
                 for write in self.plane.audit(since=began, resource="horizontalpodautoscalers")
-                if write.namespace == self.namespace
+                if write.namespace in (self.namespace, self.own_namespace)
             ],
             killed_at=killed_at,
             applied_at=applied_at,
@@ -174,8 +179,8 @@ class Play:
 
         def present() -> str:
             since = float(times[-1])
-            more = tide.counter(np.array([time.time()]), since)[0]
-            return f"# TYPE {_COUNTER} counter\n{_COUNTER} {total[-1] + more!r}\n"
+            now = float(total[-1] + tide.counter(np.array([time.time()]), since)[0])
+            return f"# TYPE {_COUNTER} counter\n{_COUNTER} {now!r}\n"
 
         exporter = self._keep(Exporter(present))
         labels = {"job": JOB, "instance": exporter.address}
@@ -185,6 +190,8 @@ class Play:
             self._keep(Prometheus(self.home / name, past=[past], scrape=scrape, interval=5.0))
             for name in ("prometheus", "prometheus-own")
         )
+        for each in (first, second):
+            wait_until(lambda each=each: each.query(f"up{{job='{JOB}'}} == 1"), "a scrape", 30)
         return first, second
 
     def _services(self, tide: Tide) -> None:
@@ -193,10 +200,15 @@ class Play:
         self.metrics.values[metric] = lambda: float(tide.demand(np.array([time.time()]))[0])
         cold_start, target = f"{COLD_START:.0f}s", f"{CAPACITY:.0f}"
         for name in SERVICES:
-            self.controllers.serve(self.namespace, name, replicas=FOUND, cold_start=cold_start)
+            namespace = self._home_of(name)
+            self.controllers.serve(namespace, name, replicas=FOUND, cold_start=cold_start)
             self.plane.api.create(
-                scaler(self.namespace, name, low=FOUND, high=CEILING, metric=metric, target=target)
+                scaler(namespace, name, low=FOUND, high=CEILING, metric=metric, target=target)
             )
+
+    def _home_of(self, name: str) -> str:
+        # a controller gives back what it finds without a policy of its own: each has its namespaces
+        return self.own_namespace if name == "blind" else self.namespace
 
     def _controllers(self, main: Prometheus, own: Prometheus) -> None:
         """One controller for the cluster's policies, one for the policy with its own Prometheus."""
@@ -212,10 +224,15 @@ class Play:
         }
         first = self._keep(Foretide(self.plane, self.home / "foretide", config))
         file = self.home / "blind.yaml"
-        file.write_text(yaml.safe_dump(policy(self.namespace, "blind")))
+        file.write_text(yaml.safe_dump(policy(self.own_namespace, "blind")))
         add_account(self.plane, OWN_ACCOUNT)
         # the one lease that deploy/ allows is the first controller's
-        config = {**period, "prometheus": {"url": own.url}, "leaderElection": {"enabled": False}}
+        config = {
+            **period,
+            "prometheus": {"url": own.url},
+            "kubernetes": {"namespaces": [self.own_namespace]},
+            "leaderElection": {"enabled": False},
+        }
         second = self._keep(
             Foretide(self.plane, self.home / "own", config, policies=(file,), account=OWN_ACCOUNT)
         )

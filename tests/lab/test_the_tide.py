@@ -24,12 +24,12 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def evening(controllers, external_metrics, deployed, module_namespace, tmp_path_factory):
+def evening(controllers, external_metrics, deployed, module_namespaces, tmp_path_factory):
     # the recording where it is at hand, else a made-up tide with the same levels
     path = SHARED.joinpath(*RECORDING)
     slots = recorded(path) if path.exists() else synthetic()
     home = tmp_path_factory.mktemp("tide")
-    played = Play(controllers, external_metrics, module_namespace, home)
+    played = Play(controllers, external_metrics, module_namespaces, home)
     try:
         yield played.run(slots, SURGE)
     except BaseException:

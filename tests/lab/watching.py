@@ -29,11 +29,14 @@ class Seen:
 
 
 class Bystander:
-    """Looks at all HPAs and Deployments of a namespace every second, until it is stopped."""
+    """Looks at all HPAs and Deployments of some namespaces every second, until it is stopped.
 
-    def __init__(self, plane: ControlPlane, namespace: str) -> None:
+    Names of services are told apart by their names alone.
+    """
+
+    def __init__(self, plane: ControlPlane, *namespaces: str) -> None:
         self._api = plane.client_for(ADMIN)
-        self._namespace = namespace
+        self._namespaces = namespaces
         self._stop = threading.Event()
         self.seen: dict[str, list[Seen]] = {}
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -56,16 +59,17 @@ class Bystander:
     def _watch(self) -> None:
         while not self._stop.wait(1.0):
             try:
-                self._look()
+                for namespace in self._namespaces:
+                    self._look(namespace)
             except (OSError, ApiError):  # the next second will do; requests' errors are OSErrors
                 continue
 
-    def _look(self) -> None:
+    def _look(self, namespace: str) -> None:
         floors = {
             each["metadata"]["name"]: each["spec"].get("minReplicas", 1)
-            for each in self._api.list("HorizontalPodAutoscaler", self._namespace)
+            for each in self._api.list("HorizontalPodAutoscaler", namespace)
         }
-        for each in self._api.list("Deployment", self._namespace):
+        for each in self._api.list("Deployment", namespace):
             name = each["metadata"]["name"]
             if name in floors:
                 ready = each.get("status", {}).get("readyReplicas", 0)
