@@ -173,8 +173,8 @@ def _show(reading: Reading, answers: Answers) -> None:
             (row.name, row.value, "" if row.given else "default")
             for row in understood(found.policy)
         )
-        title = f"{found.policy.key}  ({found.where})"
-        print_table(Table(columns=("", "", ""), rows=rows, title=title, sentences=(1, 2)))
+        click.echo(f"{found.policy.key} ({found.where})")
+        print_table(Table(columns=("field", "value", ""), rows=rows, sentences=(1, 2)))
         told = answers.get(found.policy.key)
         if told:
             asked = tuple((a.question, str(a.level), a.sentence) for a in told)
