@@ -156,7 +156,7 @@ def report_of(day: DayAhead, version: str) -> Report:
         title=f"The {_horizon(day)} ahead of {day.policy.key}",
         lead=sentence_of(day),
         facts=facts_of(day),
-        tables=(table_of(day),),
+        details=(table_of(day),),
         charts=charts_of(day),
         footer=f"foretide {version}, foretide plan",
     )

@@ -14,11 +14,14 @@ _TIME_STEPS = (
 )
 
 
-def value_ticks(largest: float, most: int) -> list[float]:
-    """Round values from 0 to just above `largest` (> 0), at most about `most` of them."""
+def value_ticks(largest: float, most: int, *, whole: bool = False) -> list[float]:
+    """Round values from 0 to just above `largest` (> 0), about `most`; or only `whole` numbers."""
     rough = largest / max(1, most - 1)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * (1 - 1e-9))
+    factors = (1, 2, 5, 10) if whole else (1, 2, 2.5, 5, 10)
+    step = next(f * power for f in factors if f * power >= rough * (1 - 1e-9))
+    if whole:
+        step = max(1.0, step)
     count = math.ceil(largest / step - 1e-9)
     return [i * step for i in range(count + 1)]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from autoscaler.model import Floats
-from autoscaler.report.shapes import Band, Chart, Report, Shape, Step, Table
+from autoscaler.report.shapes import Band, Chart, Report, Shape, Step, Table, whole
 from autoscaler.report.thin import thin
 
 #: points a curve keeps: half a minute's drawing at most, and 28 days still show every 3 minutes
@@ -71,6 +71,7 @@ def _body(report: Report) -> list[str]:
         '<section id="charts" aria-label="Charts"></section>',
         '<noscript><p class="note">The charts need JavaScript; the tables do not.</p></noscript>',
     ]
+    lines += [line for table in report.details for line in _table(table)]
     if report.facts:
         lines.append('<section class="facts"><h2>What was run</h2><dl>')
         lines += [
@@ -123,6 +124,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
         "unit": chart.unit,
         "zone": chart.zone,
         "now": chart.now,
+        "whole": whole(chart),
         "start": start,
         "count": len(chart.times),
         "gaps": float(gaps[0]) if regular else [round(float(gap), 3) for gap in gaps],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from autoscaler.report.axes import time_ticks, value_text, value_ticks
-from autoscaler.report.shapes import Band, Chart, Report, Shape, Step, top
+from autoscaler.report.shapes import Band, Chart, Report, Shape, Step, top, whole
 from autoscaler.report.thin import thin
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _draw(axes: Axes, chart: Chart, groups: list[str]) -> None:
     ticks = time_ticks(start, end, chart.zone, 10)
     axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks])
     axes.set_xlim(start, end)
-    values = value_ticks(top(chart), 6)
+    values = value_ticks(top(chart), 6, whole=whole(chart))
     axes.set_yticks(values, [value_text(value) for value in values])
     axes.set_ylim(0, max(values[-1], 1e-12))
     axes.set_title(chart.title, loc="left", fontsize=10.5, color=_INK)

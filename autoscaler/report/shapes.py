@@ -131,6 +131,7 @@ class Report:
     ----------
     lead : the answer in one or two sentences
     facts : label and text pairs shown above the charts (policy, traffic, seed, …)
+    details : tables under the charts, such as a long list of changes
     footer : where it came from; no clock is read here, so that same input gives same bytes
     """
 
@@ -139,12 +140,19 @@ class Report:
     facts: tuple[tuple[str, str], ...] = ()
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
+    details: tuple[Table, ...] = ()
     footer: str = ""
 
 
 def arrays(shape: Shape) -> tuple[Floats, ...]:
     """Arrays of a shape: one, or lower and upper of a band."""
     return (shape.lower, shape.upper) if isinstance(shape, Band) else (shape.values,)
+
+
+def whole(chart: Chart) -> bool:
+    """Whether every value is a whole number, so that ticks between them would mean nothing."""
+    values = [v[np.isfinite(v)] for shape in chart.series for v in arrays(shape)]
+    return all(bool(np.all(v == np.round(v))) for v in values)
 
 
 def top(chart: Chart) -> float:

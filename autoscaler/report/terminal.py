@@ -13,7 +13,7 @@ import numpy as np
 
 from autoscaler.model import Floats, Ints
 from autoscaler.report.axes import time_ticks, value_text, value_ticks
-from autoscaler.report.shapes import Band, Chart, Line, Shape, Step, top
+from autoscaler.report.shapes import Band, Chart, Line, Shape, Step, top, whole
 
 _SGR = {
     "demand": "36",
@@ -70,7 +70,7 @@ def terminal(
     height : rows of the plot area; title, time axis and legend come on top
     """
     width = max(width, 40)
-    ticks = value_ticks(top(chart), max(2, height // 2))
+    ticks = value_ticks(top(chart), max(2, height // 2), whole=whole(chart))
     largest = ticks[-1]
     labels = {round(t / largest * height): value_text(t) for t in ticks}
     margin = max(len(text) for text in labels.values()) + 1

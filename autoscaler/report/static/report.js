@@ -194,7 +194,7 @@
       scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
       axes: [
         { ...axis, space: 64, size: 30, values: (_u, splits, _i, _space, step) => splits.map((t) => tick(clock(t), step)) },
-        { ...axis, size: 56, values: (_u, splits) => splits.map(number) },
+        { ...axis, size: 56, ...(chart.whole ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6] } : {}), values: (_u, splits) => splits.map(number) },
       ],
       hooks: {
         setCursor: [() => tip(plot)],
