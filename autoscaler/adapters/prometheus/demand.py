@@ -192,7 +192,7 @@ class PrometheusDemand:
                     kept.rest()
                 break
         else:
-            if not kept.whole:
+            if older and not kept.whole:
                 kept.rest()
         return kept.series, kept.said()
 

@@ -94,7 +94,7 @@ class Kept:
         end = self._index(before)
         missing = np.flatnonzero(~self.answered[:end])
         if len(missing) == 0:
-            return self._holes(end)
+            return self._holes(end) if self.whole else []
         ranges = []
         while len(missing):
             high = int(missing[-1])

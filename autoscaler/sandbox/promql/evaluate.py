@@ -182,7 +182,7 @@ def _aggregate(node: Aggregate, rows: list[Row]) -> list[Row]:
     for labels, members in groups.items():
         values = np.array([row.values for row in members])
         present = np.array([row.present for row in members])
-        anywhere: Bools = present.any(axis=0)
+        anywhere: Bools = np.logical_or.reduce(present, axis=0)
         results.append(Row(labels, _fold(node.name, values, present), anywhere))
     return results
 
