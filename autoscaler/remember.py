@@ -32,7 +32,8 @@ STALE_KNOWLEDGE = 3 * 86_400.0
 """Seconds; knowledge is renewed nightly, so this is the third night that failed."""
 
 HOLE = 300.0
-"""Seconds (at least three periods) between two decisions after which memory no longer tells what was wanted between."""
+"""Seconds (at least three periods) between two decisions after which memory does not tell what was
+wanted between them."""
 
 
 def present_floor(mode: Mode, target: Target, memory: Memory) -> int:
@@ -93,7 +94,7 @@ def reverted(target: Target, memory: Memory, now: float) -> tuple[Memory, tuple[
 
 
 def wanted(memory: Memory, floor: int, after: float, period: float, now: float) -> Memory:
-    """Add what is wanted now; forget what is older than `after` and what a clock jump made false."""
+    """Add what is wanted now; forget what is too old, and what a clock jump made false."""
     kept = tuple(w for w in memory.wanted if now - after <= w.at < now)
     newest = max((w.at for w in memory.wanted), default=None)
     whole = newest is not None and 0 <= now - newest <= max(HOLE, 3 * period)

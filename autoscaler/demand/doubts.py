@@ -20,6 +20,9 @@ SHORT = 86_400.0
 COVERED_DAY, COVERED = 0.9, 0.5
 """Share of steps that must have been read in the last day, and in the whole history."""
 
+MOST = 1e15
+"""Demand per second beyond any unit of any service: such a number is a fault of its source."""
+
 RECENT = 300.0
 """A saturated step within so many seconds makes the present demand a lower bound."""
 
@@ -77,7 +80,7 @@ def _about_source(history: History, now: float) -> list[Reason]:
             Reason(
                 code=Code.SAMPLES_REFUSED,
                 sentence=f"{refused} of {len(history.demand)} samples cannot be demand: negative, "
-                "infinite, or from the future",
+                "absurdly large, or from the future",
                 numbers={"refused": refused, "samples": len(history.demand)},
             )
         )
@@ -90,9 +93,9 @@ def _refused(history: History, now: float) -> int:
     if not len(times):
         return 0
     # the plain case in three passes: NaN makes a comparison false and takes the long way
-    if values.min() >= 0 and values.max() < np.inf and times.min() >= 0 and times.max() <= now:
+    if values.min() >= 0 and values.max() <= MOST and times.min() >= 0 and times.max() <= now:
         return 0
-    wrong = (values < 0) | np.isinf(values) | ~np.isfinite(times) | (times < 0) | (times > now)
+    wrong = (values < 0) | (values > MOST) | ~np.isfinite(times) | (times < 0) | (times > now)
     return int(np.count_nonzero(wrong))
 
 

@@ -11,7 +11,7 @@ from math import floor as round_down
 import numpy as np
 from numpy.typing import NDArray
 
-from autoscaler.demand.doubts import RECENT, doubts_of
+from autoscaler.demand.doubts import MOST, RECENT, doubts_of
 from autoscaler.demand.marks import mark_outages, mark_saturated, short_gaps_filled
 from autoscaler.model import Floats, History, Mark, Reason, Samples, Series
 
@@ -75,10 +75,12 @@ def _on_grid(
 def _is_regular(times: Floats, values: Floats, step: float) -> bool:
     """Whether the samples already are the grid, without one that needs a second look."""
     n = len(times)
-    if n < 2 or times[0] % step != 0 or times[-1] != times[0] + (n - 1) * step:
+    if n < 2 or not -np.inf < times[0] < np.inf:
+        return False
+    if times[0] % step != 0 or times[-1] != times[0] + (n - 1) * step:
         return False
     low, high = values.min(), values.max()  # NaN spreads into both
-    return bool(low >= 0 and high < np.inf) and bool((times[1:] - times[:-1] == step).all())
+    return bool(low >= 0 and high <= MOST) and bool((times[1:] - times[:-1] == step).all())
 
 
 def _binned(
@@ -90,16 +92,14 @@ def _binned(
     found = values[timely]
     inside = (at > end - LONGEST) & (at < end)
     at, found = at[inside], found[inside]
-    usable = np.isfinite(found) & (found >= 0)
+    usable = (found >= 0) & (found <= MOST)
     if not usable.any():
         return np.empty(0), end, None
     first = int(at[usable].min())
     length = end - first
     counts = np.bincount(at[usable] - first, minlength=length)
-    with np.errstate(over="ignore"):
-        sums = np.bincount(at[usable] - first, weights=found[usable], minlength=length)
+    sums = np.bincount(at[usable] - first, weights=found[usable], minlength=length)
     mean = np.divide(sums, counts, out=np.full(length, np.nan), where=counts > 0)
-    mean[~np.isfinite(mean)] = np.nan
     # NaN is what a source says when it knows nothing; only other values are a refusal
     wrong = at[~usable & ~np.isnan(found) & (at >= first)] - first
     wrong = wrong[counts[wrong] == 0]

@@ -63,11 +63,12 @@ def _coarse(days: Days) -> Floats:
     known = ~np.isnan(parts)
     number = known.sum(axis=2)
     total = np.where(known, parts, 0.0).sum(axis=2)
-    return np.divide(total, number, out=np.full(number.shape, np.nan), where=number > 0)
+    means: Floats = np.divide(total, number, out=np.full(number.shape, np.nan), where=number > 0)
+    return means
 
 
 def _fit(rows: Floats, first: int) -> Floats:
-    """Expected week from Monday on, shape (7 * quarters,)."""
+    """Expect a week from Monday on, shape (7 * quarters,)."""
     from statsmodels.tsa.ar_model import AutoReg  # noqa: PLC0415  # seconds: only for a fit
 
     per_day = rows.shape[1]
@@ -87,7 +88,8 @@ def _fit(rows: Floats, first: int) -> Floats:
     path = np.full(14 * per_day + _LAGS, drive.mean() / max(1 - lags.sum(), 1e-6))
     for t in range(14 * per_day):
         path[t + _LAGS] = drive[t] + lags @ path[t : t + _LAGS][::-1]
-    return path[_LAGS + 7 * per_day :]
+    week: Floats = path[_LAGS + 7 * per_day :]
+    return week
 
 
 def _fourier(quarter: Floats, per_day: int, *, weekly: bool) -> Floats:

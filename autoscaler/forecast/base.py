@@ -45,7 +45,7 @@ class Expectation(Protocol):
     """The shape of a tide: what a day is expected to be like, from days before it."""
 
     def __call__(self, day: int, known: int) -> Floats:
-        """Expected z for every slot of row `day`, shape (per_day,), from rows before `known`.
+        """Expect z for every slot of row `day`, shape (per_day,), from rows before `known`.
 
         NaN where nothing is known.
         """

@@ -11,7 +11,7 @@ from autoscaler.schema.events import EventWindow
 
 
 def ordinary(series: Series, events: tuple[EventWindow, ...]) -> Series:
-    """Give the series with the steps of events unknown, so that they teach nothing about other days.
+    """Give the series with event steps unknown, so that they teach nothing about other days.
 
     The same series when no event touches it.
     """

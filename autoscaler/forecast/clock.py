@@ -27,7 +27,7 @@ def wall_seconds(start: float, step: float, count: int, zone_name: str) -> Float
     step : seconds
     zone_name : IANA time zone
     """
-    times = start + step * np.arange(count)
+    times: Floats = start + step * np.arange(count, dtype=np.float64)
     if count == 0:
         return times
     zone = walltime.zone(zone_name)

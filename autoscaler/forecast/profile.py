@@ -54,7 +54,7 @@ class Flat:
         """Expect the same at any hour."""
         levels: dict[int, float] = {}
 
-        def expect(day: int, known: int) -> Floats:
+        def expect(day: int, known: int) -> Floats:  # noqa: ARG001  # any day is like any other
             if known not in levels:
                 recent = days.z[max(0, known - 7) : known]
                 levels[known] = float(np.median(recent[~np.isnan(recent)]))

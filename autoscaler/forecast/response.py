@@ -100,7 +100,7 @@ def misses_of(shape: Shape, days: Days, reach: int, most: int) -> Misses | None:
     per_day = days.per_day
     expected = np.empty((len(rows), per_day + reach))
     actual = np.full((len(rows), per_day + reach), np.nan)
-    for i, row in enumerate(rows):
+    for i, row in enumerate(range(begin, days.count)):
         expected[i, :per_day] = expect(row, row)
         expected[i, per_day:] = expect(row + 1, row)[:reach]
         actual[i, :per_day] = days.z[row]

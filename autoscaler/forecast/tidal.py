@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoscaler.forecast.base import LEVELS, Expectation, FitImpossible, Shape
+from autoscaler.forecast.calendar import ordinary
 from autoscaler.forecast.clock import slots_of, wall_seconds
 from autoscaler.forecast.days import Days, by_day, trusted
 from autoscaler.forecast.response import (
@@ -113,8 +114,8 @@ class TidalForecaster:
         return self.shape.name
 
     def fit(self, series: Series, zone: str, events: tuple[EventWindow, ...]) -> Tidal:
-        """Learn from a series (its event steps already unknown)."""
-        days = days_of(series, zone)
+        """Learn from a series; see `Forecaster.fit`."""
+        days = days_of(ordinary(series, events), zone)
         misses = misses_of(self.shape, days, 0, MOST_DAYS)
         if misses is None:
             raise FitImpossible(f"{self.name}: {days.count} days are too few")
@@ -142,7 +143,7 @@ def days_of(series: Series, zone: str) -> Days:
 
 
 def _week(days: Days, expect: Expectation) -> Floats:
-    """Expected z from Monday on: today from the days before it, the next six from all there is."""
+    """Expect z from Monday on: today from the days before it, the next six from all there is."""
     today = days.count - 1
     rows: list[Floats] = [np.empty(0)] * 7
     for ahead in range(7):

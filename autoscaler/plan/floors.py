@@ -16,7 +16,7 @@ def steps_ahead(seconds: float, step: float) -> int:
 
 
 def horizon(lead: float, break_even: float, step: float) -> int:
-    """Steps that one decision must foresee: a lead time and then a break-even."""
+    """Count the steps that a decision must foresee: a lead time and then a break-even."""
     return steps_ahead(lead, step) + steps_ahead(break_even, step) + 1
 
 

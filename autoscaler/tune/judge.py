@@ -158,7 +158,10 @@ class Judge:
         )[0]
         per_day = self._days.per_day
         at = per_day - 1 + np.arange(len(rows) * per_day)  # the step before each
-        return np.maximum(before[rows - 1][:, None], GROWTH * newest[at].reshape(len(rows), -1))
+        caps: Floats = np.maximum(
+            before[rows - 1][:, None], GROWTH * newest[at].reshape(len(rows), -1)
+        )
+        return caps
 
 
 def _bridged(days: Days) -> Floats:

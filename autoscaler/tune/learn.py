@@ -102,7 +102,7 @@ def learn(
 
 
 def _young(now: float, span: float) -> Knowledge:
-    """What is known before the first candidate can be judged."""
+    """Know what can be known before the first candidate can be judged."""
     return Knowledge(fitted=Recent(), order_level=DEFAULT_ORDER_LEVEL, fitted_at=now, span=span)
 
 

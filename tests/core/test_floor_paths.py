@@ -1,0 +1,133 @@
+"""Windows ahead, and gaps closed level by level, against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given as examples
+from hypothesis import strategies as st
+
+from autoscaler.model import Need
+from autoscaler.plan import follow, horizon, largest_ahead, largest_behind, make, path_of
+
+paths = st.lists(st.integers(0, 9), min_size=1, max_size=60).map(np.array)
+
+
+@examples(paths, st.integers(0, 70))
+def test_windows_agree_with_their_definition(values, reach):
+    n = len(values)
+    np.testing.assert_array_equal(
+        largest_ahead(values, reach), [values[t : t + reach + 1].max() for t in range(n)]
+    )
+    np.testing.assert_array_equal(
+        largest_behind(values, reach),
+        [values[max(0, t - reach) : t + 1].max() for t in range(n)],
+    )
+
+
+def closed_level_by_level(present: int, need: np.ndarray, longest: int) -> np.ndarray:
+    """For every level k, close the gaps of {need >= k} of at most `longest` steps.
+
+    Before the first step stands what is present; after the last nothing is known.
+    """
+    n = len(need)
+    floors = np.zeros(n, dtype=int)
+    for k in range(1, max(int(need.max()), present) + 1):
+        stands = need >= k
+        last = -1 if present >= k else None  # step at which level k last stood
+        for t in range(n):
+            if stands[t]:
+                if last is not None and t - last - 1 <= longest:
+                    stands[last + 1 : t] = True
+                last = t
+        floors += stands
+    return floors
+
+
+@examples(st.integers(0, 12), paths, st.integers(0, 20))
+def test_following_is_closing_the_gaps_of_every_level(present, need, longest):
+    keep = largest_ahead(need, longest)
+    # a gap is longer than the window by the step in which the need comes back
+    np.testing.assert_array_equal(
+        follow(present, need, keep), closed_level_by_level(present, need, longest)
+    )
+
+
+@examples(st.integers(0, 12), paths, paths)
+def test_following_is_a_chain_of_clamps(present, order, keep):
+    keep = np.resize(keep, len(order))
+    floors, stands = [], present
+    for must, may in zip(order, keep, strict=True):
+        stands = max(must, min(stands, may))
+        floors.append(stands)
+    np.testing.assert_array_equal(follow(present, order, keep), floors)
+
+
+@examples(st.integers(0, 12), paths, paths)
+def test_several_paths_at_once_are_each_alone(present, order, keep):
+    keep = np.resize(keep, len(order))
+    both = follow(present, np.stack([order, order + 1]), keep)
+    np.testing.assert_array_equal(both[0], follow(present, order, keep))
+    np.testing.assert_array_equal(both[1], follow(present, order + 1, keep))
+
+
+def need(order, keep=None, now=0):
+    order = np.asarray(order)
+    return Need(
+        start=0.0, step=60.0, order=order, keep=order if keep is None else np.asarray(keep), now=now
+    )
+
+
+LEAD, BREAK_EVEN = 360.0, 1800.0
+STEPS = horizon(LEAD, BREAK_EVEN, 60.0)
+
+
+def test_the_horizon_reaches_a_break_even_beyond_the_lead():
+    assert STEPS == 6 + 30 + 1
+
+
+@pytest.mark.parametrize(("in_steps", "floor"), [(0, 9), (6, 9), (7, 2)])
+def test_a_need_within_the_lead_is_ordered_now(in_steps, floor):
+    ahead = np.full(STEPS, 2)
+    ahead[in_steps] = 9
+    assert make(2, need(ahead), LEAD, BREAK_EVEN).floor == floor
+
+
+@pytest.mark.parametrize(("in_steps", "floor"), [(20, 9), (36, 9), (None, 2)])
+def test_a_replica_that_stands_is_kept_if_the_median_needs_it_soon(in_steps, floor):
+    ahead = np.full(STEPS, 2)
+    if in_steps is not None:
+        ahead[in_steps] = 9
+    plan = make(9, need(np.full(STEPS, 2), ahead), LEAD, BREAK_EVEN)
+    assert plan.floor == floor
+    assert [reason.code for reason in plan.reasons] == (
+        ["Forecast", "Kept"] if floor == 9 else ["Forecast"]
+    )
+
+
+def test_what_does_not_stand_is_not_started_for_the_median():
+    ahead = np.full(STEPS, 2)
+    ahead[20] = 9
+    assert make(5, need(np.full(STEPS, 2), ahead), LEAD, BREAK_EVEN).floor == 5
+
+
+def test_the_newest_demand_counts_even_if_the_forecast_is_below_it():
+    plan = make(2, need(np.full(STEPS, 2), now=7), LEAD, BREAK_EVEN)
+    assert plan.floor == 7
+    assert "newest demand" in plan.reasons[0].sentence
+
+
+def test_changes_are_the_path_to_come():
+    ahead = np.full(STEPS, 2)
+    ahead[16:] = 5
+    plan = make(2, need(ahead), LEAD, BREAK_EVEN)
+    assert plan.floor == 2
+    assert [(change.at, change.floor) for change in plan.changes] == [(600.0, 5)]
+
+
+@examples(paths, paths, st.integers(0, 12), st.integers(0, 3))
+def test_a_higher_order_quantile_never_gives_a_lower_path(order, keep, present, more):
+    keep = np.resize(keep, len(order))
+    low = path_of(present, need(order, keep), 180.0, 600.0)
+    high = path_of(present, need(order + more, keep), 180.0, 600.0)
+    assert (high >= low).all()

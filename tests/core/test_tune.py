@@ -1,0 +1,129 @@
+"""The choice by replay: deterministic, out of sample, and right about plain services."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from autoscaler.decide import decide
+from autoscaler.forecast import FAST
+from autoscaler.model import Code, Knowledge, Samples
+from autoscaler.tune import ORDER_LEVELS, due, learn
+from tests.core.given import DAY, HOUR, NOW, flat, history, policy, remembered, seen, tide
+
+
+def step_tide(days=14, until=NOW, zone_shift=0.0):
+    """Ten replicas' demand from nine to six, two at night, rising within a minute."""
+    times = until - 60.0 * round(days * 1440) + 60.0 * np.arange(round(days * 1440))
+    clock = (times + zone_shift) % DAY
+    noise = np.random.default_rng(3).normal(0, 0.3, len(times))
+    return history(times, np.where((clock >= 9 * HOUR) & (clock < 18 * HOUR), 29.0, 5.0) + noise)
+
+
+def test_a_tide_that_no_last_minute_shows_is_learnt():
+    known = learn(policy(), step_tide(), NOW, shapes=FAST)
+    assert known.fitted.name != "no-tide"
+    assert known.tide > 0.9
+    best = min(known.scores.values())
+    assert best < min(score for name, score in known.scores.items() if name.startswith("no-tide"))
+
+
+def test_without_a_tide_it_is_known_and_said():
+    times = NOW - 60.0 * 14 * 1440 + 60.0 * np.arange(14 * 1440)
+    levels = np.random.default_rng(7).uniform(10, 40, len(times) // 97 + 1)
+    given = history(times, np.repeat(levels, 97)[: len(times)])  # a new one every 97 minutes
+    known = learn(policy(), given, NOW, shapes=FAST)
+    assert known.tide < 0.3
+    decision = decide(policy(), seen(given), known, remembered(5), NOW)
+    assert Code.NO_TIDE in [reason.code for reason in decision.reasons]
+
+
+def test_it_is_a_pure_function_of_history_and_now():
+    a, b = (learn(policy(), tide(10), NOW, shapes=FAST) for _ in range(2))
+    assert a.scores == b.scores
+    assert a.order_level == b.order_level
+    np.testing.assert_array_equal(a.fitted.week, b.fitted.week)
+    np.testing.assert_array_equal(a.fitted.response.spread, b.fitted.response.spread)
+
+
+def test_the_future_changes_nothing():
+    past = tide(10, NOW)
+    rng = np.random.default_rng(0)
+    times = np.r_[past.demand.times, NOW + 60.0 * np.arange(1440)]
+    values = np.r_[past.demand.values, rng.uniform(0, 1e6, 1440)]
+    noisy = replace(past, demand=Samples(times=times, values=values))
+    a, b = learn(policy(), past, NOW, shapes=FAST), learn(policy(), noisy, NOW, shapes=FAST)
+    assert a.scores == b.scores
+    np.testing.assert_array_equal(a.fitted.week, b.fitted.week)
+
+
+def test_every_candidate_and_level_has_a_score():
+    known = learn(policy(), tide(28), NOW, shapes=FAST)
+    assert set(known.scores) == {f"{shape.name}@{q:g}" for shape in FAST for q in ORDER_LEVELS}
+    assert all(score >= 0.9 for score in known.scores.values())
+
+
+@pytest.mark.parametrize(
+    "given", [history([], []), history([NOW - 60.0], [np.nan]), tide(0.5), flat(0.0, days=0.1)]
+)
+def test_with_too_little_history_the_last_minutes_are_all_there_is(given):
+    known = learn(policy(), given, NOW, shapes=FAST)
+    assert known.fitted.name in {"recent", "no-tide"}
+    assert known.scores == {}
+
+
+@pytest.mark.parametrize("days", [1.5, 2.5, 3.0, 5.0, 7.3, 9.0])
+def test_young_histories_learn_what_they_can(days):
+    known = learn(policy(), tide(days), NOW, shapes=FAST)
+    assert isinstance(known, Knowledge)
+    assert known.order_level in ORDER_LEVELS
+    assert known.span == pytest.approx(days * DAY, abs=60)
+
+
+def test_holes_and_zeros_do_not_stop_it():
+    given = tide(10)
+    values = given.demand.values.copy()
+    values[3000:5000] = np.nan
+    values[9000:9100] = 0.0
+    known = learn(policy(), history(given.demand.times, values), NOW, shapes=FAST)
+    assert np.isfinite(known.fitted.week).all()
+    assert np.isfinite(list(known.scores.values())).all()
+
+
+class TestDue:
+    def at(self, *parts):
+        return datetime(*parts, tzinfo=UTC).timestamp()
+
+    def known(self, at, span=28 * DAY):
+        return replace(learn(policy(), history([], []), at, shapes=FAST), span=span)
+
+    def test_without_knowledge_at_once(self):
+        assert due(policy(), None, NOW)
+
+    def test_nightly_by_the_clock_of_the_policy(self):
+        shanghai = policy("Asia/Shanghai")  # 03:00 there is 19:00 UTC
+        fitted = self.known(self.at(2026, 6, 10, 20))
+        assert not due(shanghai, fitted, self.at(2026, 6, 11, 18, 59))
+        assert due(shanghai, fitted, self.at(2026, 6, 11, 19, 1))
+
+    @pytest.mark.parametrize("day", [(2026, 3, 29), (2026, 10, 25), (2028, 2, 29), (2026, 12, 31)])
+    def test_once_a_night_also_in_odd_ones(self, day):
+        berlin, start = policy("Europe/Berlin"), self.at(*day) - 12 * HOUR
+        fitted, fits = self.known(start - 24 * HOUR), 0
+        for minute in range(0, 36 * 60, 10):
+            now = start + 60.0 * minute
+            if due(berlin, fitted, now):
+                fits += 1
+                fitted = self.known(now)
+        assert fits == 1 + (start - 24 * HOUR < self.at(*day) - 21 * HOUR)
+
+    def test_often_while_the_history_is_young(self):
+        fitted = self.known(NOW, span=3 * DAY)
+        assert not due(policy(), fitted, NOW + 2 * HOUR)
+        assert due(policy(), fitted, NOW + 6 * HOUR)
+
+    def test_again_when_the_clock_went_back(self):
+        assert due(policy(), self.known(NOW), NOW - HOUR)

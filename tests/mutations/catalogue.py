@@ -1,0 +1,197 @@
+"""Every guard's condition, removed by name: what is changed where, and the test that must notice.
+
+A mutation is text that stands exactly once in a module of `autoscaler` and what replaces it. When
+code moves, the mutation must move with it: a text that is not found fails the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutation:
+    name: str
+    module: str
+    old: str
+    new: str
+    test: str
+
+
+def _guards(name: str, old: str, new: str, test: str) -> Mutation:
+    return Mutation(name, "guard.py", old, new, f"tests/core/test_guards.py::{test}")
+
+
+MUTATIONS = (
+    # the guards, from the weakest to the strongest
+    _guards(
+        "release-at-once",
+        "    held = min(highest, ground.present)\n",
+        "    held = floor\n",
+        "TestSlowRelease::test_lowers_only_to_the_largest_wanted_within_the_window",
+    ),
+    _guards(
+        "release-without-memory",
+        "    if known < after:\n",
+        "    if False:\n",
+        "TestSlowRelease::test_holds_while_memory_is_incomplete",
+    ),
+    _guards(
+        "release-with-lost-memory",
+        "known = 0.0 if since is None else",
+        "known = after if since is None else",
+        "TestSlowRelease::test_holds_without_any_memory",
+    ),
+    _guards(
+        "raise-without-limit",
+        "    if limit is None or floor <= ground.present + limit:\n",
+        "    if True or limit is None:\n",
+        "TestRaiseLimit::test_adds_at_most_so_many_a_cycle",
+    ),
+    _guards(
+        "doubt-lowers",
+        "    if not ground.doubts or floor >= ground.present:\n",
+        "    if True:\n",
+        "TestDoubtHolds::test_holds_instead_of_lowering",
+    ),
+    _guards(
+        "raise-only-lowers",
+        "    if ground.policy.spec.mode is not Mode.RAISE_ONLY or floor >= ground.original:\n",
+        "    if True:\n",
+        "TestRaiseOnly::test_never_below_what_was_found",
+    ),
+    _guards(
+        "pause-ignored",
+        "    if not ground.paused:\n",
+        "    if True:\n",
+        "TestPause::test_the_target_may_ask_for_it",
+    ),
+    _guards(
+        "pause-of-policy-ignored",
+        "return self.target.paused or self.policy.paused",
+        "return self.target.paused",
+        "TestPause::test_the_policy_may_ask_for_it",
+    ),
+    _guards(
+        "below-minimum",
+        "    if floor >= ground.minimum:\n",
+        "    if True:\n",
+        "TestBounds::test_minimum",
+    ),
+    _guards(
+        "minimum-forgets-what-was-found",
+        "return self.original if least is None else least",
+        "return 1 if least is None else least",
+        "TestBounds::test_minimum_is_by_default_what_was_found",
+    ),
+    _guards(
+        "above-maximum",
+        "    if floor <= ground.maximum or ground.policy.spec.floor.max is None:\n",
+        "    if True:\n",
+        "TestBounds::test_maximum",
+    ),
+    _guards(
+        "above-ceiling",
+        "    if floor <= ground.target.ceiling:\n",
+        "    if True:\n",
+        "TestBounds::test_ceiling",
+    ),
+    _guards(
+        "minimum-above-ceiling",
+        "GUARDS: tuple[Guard, ...] = (*STEERING, *CAPS)",
+        "GUARDS: tuple[Guard, ...] = (*CAPS, *STEERING)",
+        "TestBounds::test_a_ceiling_below_the_minimum_wins",
+    ),
+    # what stands before the guards
+    Mutation(
+        "doubts-lost-on-the-way",
+        "decide.py",
+        "        doubts=tuple(doubts),\n",
+        "        doubts=(),\n",
+        "tests/core/test_decide.py::test_without_knowledge_floors_rise_and_never_fall",
+    ),
+    Mutation(
+        "paused-is-written",
+        "decide.py",
+        " and not ground.paused",
+        "",
+        "tests/core/test_decide.py::test_paused_below_the_minimum_is_not_written_either",
+    ),
+    Mutation(
+        "revert-is-fought",
+        "decide.py",
+        " and now >= memory.quiet_until",
+        "",
+        "tests/core/test_decide.py::test_after_a_revert_nothing_is_written_for_a_while",
+    ),
+    Mutation(
+        "broken-forecast-used",
+        "forecast/foresee.py",
+        "    if not np.isfinite(paths).all() or (paths < 0).any():\n",
+        "    if False:\n",
+        "tests/core/test_decide.py::test_a_forecaster_that_fails_is_a_doubt_and_the_last_minutes_take_over",
+    ),
+    Mutation(
+        "clock-backwards-unnoticed",
+        "remember.py",
+        "    if ahead > 0:\n",
+        "    if False:\n",
+        "tests/core/test_memory.py::test_a_clock_that_goes_back_is_a_doubt_and_memory_starts_anew",
+    ),
+    Mutation(
+        "old-knowledge-trusted",
+        "remember.py",
+        "<= STALE_KNOWLEDGE:",
+        "<= 1e18:",
+        "tests/core/test_memory.py::test_knowledge_has_an_age",
+    ),
+    Mutation(
+        "hole-in-memory-unnoticed",
+        "remember.py",
+        "now - newest <= max(HOLE, 3 * period)",
+        "True",
+        "tests/core/test_memory.py::test_a_hole_between_decisions_starts_memory_anew",
+    ),
+    Mutation(
+        "unfinished-step-used",
+        "demand/grid.py",
+        "end = round_down(now / step + 1e-9)",
+        "end = round_down(now / step + 1e-9) + 1",
+        "tests/core/test_demand_grid.py::test_an_unfinished_step_is_not_used",
+    ),
+    Mutation(
+        "gap-read-as-zero",
+        "demand/grid.py",
+        "out=np.full(length, np.nan)",
+        "out=np.zeros(length)",
+        "tests/core/test_demand_grid.py::test_a_long_gap_and_one_that_reaches_the_present_stay_unknown",
+    ),
+    Mutation(
+        "stale-history-trusted",
+        "demand/doubts.py",
+        "    if age > max(STALE, 3 * series.step):\n",
+        "    if False:\n",
+        "tests/core/test_demand_grid.py::test_stale_when_the_newest_known_step_is_old",
+    ),
+    Mutation(
+        "outage-read-as-calm",
+        "demand/marks.py",
+        " |= np.uint8(Mark.OUTAGE)",
+        " |= np.uint8(0)",
+        "tests/core/test_demand_grid.py::TestOutages::test_while_it_lasts_it_is_a_doubt",
+    ),
+    Mutation(
+        "saturation-read-as-demand",
+        "demand/marks.py",
+        "    marks[at] |= np.uint8(Mark.SATURATED)\n",
+        "",
+        "tests/core/test_demand_grid.py::TestSaturation::test_flags_mark_steps_and_recent_ones_are_a_doubt",
+    ),
+    Mutation(
+        "lead-time-forgotten",
+        "plan/floors.py",
+        "    order = largest_ahead(need.order, ahead)\n",
+        "    order = largest_ahead(need.order, 0)\n",
+        "tests/core/test_floor_paths.py::test_a_need_within_the_lead_is_ordered_now",
+    ),
+)
