@@ -21,7 +21,7 @@ from autoscaler.schema.fields import Allowed, DurationIn, Model, refusal
 PREFIX = "FORETIDE_"
 
 _Flag = Annotated[bool, Strict()]
-_Text = Annotated[str, Field(min_length=1, max_length=4096)]
+_Text = Annotated[str, Allowed("text, not empty"), Field(min_length=1, max_length=4096)]
 
 
 class Prometheus(Model):
@@ -66,8 +66,8 @@ class Kubernetes(Model):
     """The cluster whose floors are moved."""
 
     kubeconfig: _Text | None = None
-    """Path of a kubeconfig. Left out: the pod's own service account, and outside a cluster
-    `KUBECONFIG` or `~/.kube/config`."""
+    """Path of a kubeconfig. Left out: `KUBECONFIG` or `~/.kube/config` where there is one, else the
+    service account of the pod."""
     context: _Text | None = None
     """Context of the kubeconfig. Left out: its current one."""
     namespaces: tuple[_Text, ...] = ()

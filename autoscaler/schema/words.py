@@ -33,7 +33,7 @@ def describe(kind: Any, marks: Marks = ()) -> str:
         if isinstance(mark, Allowed):
             return mark.words
         if isinstance(mark, DurationIn):
-            return f"a duration between {mark.least} and {mark.most}, such as 30s, 5m, 1h30m"
+            return f"a duration between {mark.least} and {mark.most}"
     words = _of_values(kind) or _of_containers(kind) or _PLAIN[kind]
     unit = {str: " characters", tuple: " entries", dict: " entries"}.get(get_origin(kind) or kind)
     return words + _bounds(marks, unit or "")

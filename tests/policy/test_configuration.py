@@ -9,6 +9,7 @@ import pytest
 from autoscaler.adapters.configuration import load_config
 from autoscaler.config import Config, settings
 from autoscaler.errors import ConfigError
+from tests.policy.making import ROOT
 
 
 @pytest.fixture
@@ -164,3 +165,14 @@ def test_an_empty_file_is_an_empty_configuration(file: Path) -> None:
 
 def test_a_file_that_is_not_there_is_told(file: Path) -> None:
     assert errors(file, {}, {}) == [f"{file}: cannot be read: No such file or directory"]
+
+
+def test_the_example_of_the_reference_is_a_configuration(file: Path) -> None:
+    text = (ROOT / "docs" / "reference" / "configuration.md").read_text()
+    file.write_text(text.partition("```yaml\n")[2].partition("```")[0])
+    config = load_config(file, {}, {})
+    assert config.kubernetes.namespaces == ("llm", "chat")
+
+
+def test_every_setting_says_what_it_means() -> None:
+    assert [setting.name for setting in settings() if not setting.field.description] == []
