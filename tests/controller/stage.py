@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -75,6 +74,10 @@ class Process:
             if line.startswith(name + " "):
                 return float(line.rsplit(" ", 1)[1])
         return None
+
+    def decisions(self, policy: str, outcome: str) -> float:
+        labels = f'namespace="{NAMESPACE}",outcome="{outcome}",policy="{policy}"'
+        return self.metric(f"foretide_decisions_total{{{labels}}}") or 0.0
 
     def ready(self) -> bool:
         return self.get("/readyz")[0] == 200
@@ -193,7 +196,11 @@ class Stage:
         command += ["--config", str(config or self.config()), *arguments]
         with log.open("w") as stream:
             popen = subprocess.Popen(
-                command, stderr=stream, stdout=stream, text=True, env={**os.environ, "PYTHONWARNINGS": ""}
+                command,
+                stderr=stream,
+                stdout=stream,
+                text=True,
+                env={**os.environ, "PYTHONWARNINGS": ""},
             )
         process = Process(popen=popen, log=log)
         self.running.append(process)
@@ -202,7 +209,12 @@ class Stage:
             assert popen.poll() is None, log.read_text()
             for line in process.lines():
                 if line["message"].startswith("running: "):
-                    return line["message"].split()[1].removesuffix("/metrics;").removesuffix("/metrics")
+                    return (
+                        line["message"]
+                        .split()[1]
+                        .removesuffix("/metrics;")
+                        .removesuffix("/metrics")
+                    )
             return ""
 
         process.url = eventually("the controller listens", address)
