@@ -13,6 +13,7 @@ import socket
 import ssl
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -74,7 +75,7 @@ class PrometheusServer:
     ----------
     faults : what is wrong with it
     require : headers without which it answers 401
-    requests : every request seen, oldest first
+    requests : the last 10,000 requests seen, oldest first
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class PrometheusServer:
         self.store = Store()
         self.faults = Faults()
         self.require: dict[str, str] = {}
-        self.requests: list[Request] = []
+        self.requests: deque[Request] = deque(maxlen=10_000)
         self._lock = threading.Lock()
         self._scheme = "https" if tls else "http"
         self._server = _Server(self, port, tls)

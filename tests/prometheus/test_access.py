@@ -104,17 +104,17 @@ def test_both_sides_show_their_certificates(safe: PrometheusServer, certificates
 
 def test_an_unknown_authority_is_refused_in_words(safe: PrometheusServer):
     with pytest.raises(HistoryUnavailable, match=r"prometheus\.caFile") as refused:
-        read(safe, timeout="1s")
+        read(safe, timeout="5s")
     assert refused.value.code == "TlsFailed"
 
 
 def test_without_our_certificate_we_are_refused(safe: PrometheusServer, certificates: Path):
     with pytest.raises(HistoryUnavailable) as refused:
-        read(safe, caFile=str(certificates / "ca.pem"), timeout="1s")
+        read(safe, caFile=str(certificates / "ca.pem"), timeout="5s")
     assert refused.value.code in {"TlsFailed", "Unreachable"}
 
 
 def test_a_file_that_is_not_there_is_named(server: PrometheusServer, tmp_path: Path):
     absent = str(tmp_path / "absent.pem")
     with pytest.raises(HistoryUnavailable, match="absent"):
-        read(server, url=server.url.replace("http:", "https:"), caFile=absent, timeout="1s")
+        read(server, url=server.url.replace("http:", "https:"), caFile=absent, timeout="5s")

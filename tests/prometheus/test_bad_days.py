@@ -6,6 +6,7 @@ import contextlib
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def demand(server: PrometheusServer) -> Iterator[PrometheusDemand]:
 
 
 def config(server: PrometheusServer, **settings: object) -> Prometheus:
-    return Prometheus.model_validate({"url": server.url, "timeout": "1s", **settings})
+    return Prometheus.model_validate({"url": server.url, "timeout": "10s", **settings})
 
 
 def hasty(server: PrometheusServer) -> Prometheus:
@@ -139,7 +140,7 @@ def test_packets_that_vanish_end_with_the_deadline():
             with contextlib.suppress(BlockingIOError):
                 one.connect(deaf.getsockname())
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        source = PrometheusDemand(Prometheus.model_validate({"url": url, "timeout": "1s"}))
+        source = PrometheusDemand(Prometheus(url=url).model_copy(update={"timeout": 0.3}))
         error = refusal(source)
         source.close()
     assert error.code == "Timeout"
@@ -165,12 +166,13 @@ def test_200_policies_on_a_black_hole_all_hear_of_it_after_one_wait(server: Prom
     source.close()
 
 
-def test_a_slow_query_does_not_shut_the_others_out(
-    server: PrometheusServer, demand: PrometheusDemand
-):
+@pytest.mark.slow
+def test_a_slow_query_does_not_shut_the_others_out(server: PrometheusServer):
+    source = PrometheusDemand(config(server, timeout="3s"))
     server.faults = Faults(delay=30.0, times=1)
-    assert refusal(demand).code == "Timeout"
-    assert len(demand.read(named(1), NOW).demand) == MINUTES
+    assert refusal(source).code == "Timeout"
+    assert len(source.read(named(1), NOW).demand) == MINUTES
+    source.close()
 
 
 def test_what_is_kept_survives_an_outage_and_is_completed(
@@ -271,6 +273,35 @@ def test_an_older_part_that_fails_makes_the_history_partial_not_absent(
     clock.now += 11 * STEP
     second = source.read(asked, clock.now)
     assert second.warnings == ()
+    source.close()
+
+
+def test_what_is_too_much_at_once_is_asked_for_in_smaller_parts(server: PrometheusServer):
+    source = PrometheusDemand(config(server))
+    most = 1000
+
+    def too_much() -> Faults:
+        params = server.requests[-1].params
+        points = (float(params["end"][0]) - float(params["start"][0])) / STEP
+        return Faults(status=422) if points > most else Faults()
+
+    server.take_faults = too_much  # type: ignore[method-assign]  # a switch more
+    for _ in range(4):  # a few cycles
+        with contextlib.suppress(HistoryUnavailable):
+            history = source.read(ASKED, NOW)
+    assert len(history.demand) == MINUTES
+    assert history.warnings == ()
+    source.close()
+
+
+def test_an_authorization_header_is_not_replaced_by_netrc(
+    server: PrometheusServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login other password other\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    server.require = {"Authorization": "Basic ours"}
+    source = PrometheusDemand(config(server, headers={"Authorization": "Basic ours"}))
+    assert len(source.read(ASKED, NOW).demand) == MINUTES
     source.close()
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from autoscaler.adapters.prometheus.client import Client
-from autoscaler.adapters.prometheus.kept import Kept
+from autoscaler.adapters.prometheus.kept import Answered, Kept
 from autoscaler.adapters.prometheus.probe import RECENTLY, Probe, find, probe
 from autoscaler.adapters.prometheus.transport import Deadline
 from autoscaler.config import Prometheus
@@ -94,12 +94,7 @@ class PrometheusDemand:
             demand = self._samples(entry.demand, last)
             if len(demand) == 0:
                 entry.known_until = min(entry.known_until, until + ABSENCE)
-                raise HistoryUnavailable(
-                    f"no sample of {policy.key}'s demand in the last "
-                    f"{policy.spec.demand.history / 86_400:g} days at {self._client.where}: "
-                    f"ask it yourself for {_one_line(queries.demand)}",
-                    code="NoSeries",
-                )
+                raise self._absent(policy, queries)
             return History(
                 demand=demand,
                 saturated=saturated,
@@ -112,6 +107,14 @@ class PrometheusDemand:
     def probe(self, policy: TidePolicy, now: float) -> Probe:
         """Find out what there is of a policy's demand, for `check --live`; says what went wrong."""
         return probe(self._client, policy, now, self._step)
+
+    def _absent(self, policy: TidePolicy, queries: presets.DemandQueries) -> HistoryUnavailable:
+        days = policy.spec.demand.history / 86_400
+        return HistoryUnavailable(
+            f"no sample of {policy.key}'s demand ({queries.by}) in the last {days:g} days at "
+            f"{self._client.where}: `foretide check --live` tells what is there instead",
+            code="NoSeries",
+        )
 
     def keep_only(self, keys: Collection[str]) -> None:
         """Forget the history of every policy that is not among `keys`."""
@@ -149,7 +152,13 @@ class PrometheusDemand:
         if entry.queries is not None and entry.signature == signature and fresh:
             return entry.queries
         wanted = presets.selectors(demand, namespace)
-        found = find(self._client, wanted, demand.history, until, deadline)
+        try:
+            found = find(self._client, wanted, demand.history, until, deadline)
+        except HistoryUnavailable:
+            if entry.queries is None or entry.signature != signature:
+                raise
+            entry.known_until = until + ABSENCE  # what was there an hour ago will do
+            return entry.queries
         queries = presets.queries(demand, namespace, self._step, found)
         entry.signature, entry.queries = signature, queries
         entry.known_until = until + (PRESENCE if found or not wanted else ABSENCE)
@@ -177,15 +186,13 @@ class PrometheusDemand:
         if last < kept.last:  # the clock went back: what is kept is newer
             return kept.series, kept.said()
         low, high = kept.tail()
-        answer = self._client.range(kept.text, (low, high), self._step, deadline)
+        answer = self._part(kept, low, high, deadline)
         kept.series = max(1, len(answer.series))
         kept.put(low, high, answer)
         older = kept.older(before=low)
         for done, (low, high) in enumerate(older):
             try:
-                kept.put(
-                    low, high, self._client.range(kept.text, (low, high), self._step, deadline)
-                )
+                kept.put(low, high, self._part(kept, low, high, deadline))
             except HistoryUnavailable as error:
                 kept.note(f"{len(older) - done} older parts could not be read yet: {error}")
                 if deadline.left() > 0:  # else it goes on with the next cycle
@@ -196,10 +203,15 @@ class PrometheusDemand:
                 kept.rest()
         return kept.series, kept.said()
 
+    def _part(self, kept: Kept, low: float, high: float, deadline: Deadline) -> Answered:
+        """One request; when it is too much for the server, the next ones are smaller."""
+        try:
+            return self._client.range(kept.text, (low, high), self._step, deadline)
+        except HistoryUnavailable as error:
+            if error.code in {"QueryFailed", "Timeout", "TooLarge"}:
+                kept.smaller()
+            raise
+
     def _samples(self, kept: Kept, last: float) -> Samples:
         times, values = kept.until(last)
         return Samples(times=times - self._step, values=values)
-
-
-def _one_line(query: str) -> str:
-    return " ".join(query.split())

@@ -18,6 +18,9 @@ from autoscaler.model import Floats
 CHUNK = 10_080
 """Points of one request: a week at 60 s, below Prometheus' limit of 11,000."""
 
+SMALLEST = 720
+"""Points of one request below which it is not cut any smaller: half a day at 60 s."""
+
 OVERLAP = 5
 """Newest steps that are read again each time: late samples, remote write."""
 
@@ -57,6 +60,7 @@ class Kept:
         self.values: NDArray[np.float32] = np.full(n, np.nan, np.float32)
         self.answered: NDArray[np.bool_] = np.zeros(n, bool)
         self.series = 1
+        self._chunk = CHUNK
         self._notes: dict[str, None] = {}
         self._again = -np.inf
         self._read_to: float | None = None
@@ -81,7 +85,7 @@ class Kept:
         """Newest range to ask for, first and last time: never more than one chunk."""
         n = len(self.values)
         known = self._index(self._read_to) + 1 - OVERLAP if self._read_to is not None else 0
-        return self._times(min(max(0, known, n - CHUNK), n - 1), n - 1)
+        return self._times(min(max(0, known, n - self._chunk), n - 1), n - 1)
 
     def older(self, before: float) -> list[tuple[float, float]]:
         """Ranges before a time that are still to be asked for, newest first.
@@ -98,7 +102,7 @@ class Kept:
         ranges = []
         while len(missing):
             high = int(missing[-1])
-            low = int(missing[missing > high - CHUNK][0])
+            low = int(missing[missing > high - self._chunk][0])
             ranges.append(self._times(low, high))
             missing = missing[missing < low]
         return ranges
@@ -109,7 +113,11 @@ class Kept:
         self.rest()
         if len(holes) == 0:
             return []
-        return [self._times(max(int(holes[0]), int(holes[-1]) - CHUNK + 1), int(holes[-1]))]
+        return [self._times(max(int(holes[0]), int(holes[-1]) - self._chunk + 1), int(holes[-1]))]
+
+    def smaller(self) -> None:
+        """Ask for less at once from now on: the server could not do as much."""
+        self._chunk = max(SMALLEST, self._chunk // 3)
 
     def rest(self) -> None:
         """Ask for nothing old for a while."""

@@ -31,9 +31,6 @@ CONNECT = 3.0
 PAUSE = 0.25
 """Seconds before the one retry."""
 
-BUSY = frozenset({429, 502, 503, 504})
-"""Statuses that a second try may cure."""
-
 LONGEST_URL = 6000
 """Longer queries travel in a body: proxies refuse request lines over 8 kB."""
 
@@ -80,6 +77,13 @@ class _TokenFile(AuthBase):
                 code="NoToken",
             ) from error
         request.headers["Authorization"] = f"Bearer {token}"
+        return request
+
+
+class _AsGiven(AuthBase):
+    """Leaves our header alone, where `requests` would put what it finds in ~/.netrc."""
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         return request
 
 
@@ -242,7 +246,7 @@ class Session(requests.Session):
                 "prometheus.bearerTokenFile, tenant and headers",
                 code="Denied",
             )
-        if status in BUSY or (status >= 500 and status != 501):
+        if status == 429 or status >= 500:  # a second try may cure it
             raise Unwell(
                 f"Prometheus at {self.where} is not well (HTTP {status}: {said})",
                 code="ServerError",
@@ -266,7 +270,11 @@ def connect(config: Prometheus, *, connections: int) -> tuple[PrometheusConnect,
     if config.tenant:
         headers["X-Scope-OrgID"] = config.tenant
     session = Session(config, connections=connections)
-    auth = _TokenFile(config.bearer_token_file) if config.bearer_token_file else None
+    auth: AuthBase | None = None
+    if config.bearer_token_file:
+        auth = _TokenFile(config.bearer_token_file)
+    elif any(name.lower() == "authorization" for name in headers):
+        auth = _AsGiven()
     client = PrometheusConnect(url=url, headers=headers, auth=auth, session=session)
     session.pool(url)  # the client has just mounted its own, with three retries and ten connections
     return client, session
