@@ -67,26 +67,21 @@ def command(
     if not live and (config or prometheus or context):
         raise InputError("--config, --prometheus and --context are used only with --live")
     reading = read_paths(policies)
-    if as_json and (reading.problems or not reading.found):
-        print_json(_document(reading, {}))
-    for note in reading.skipped:
-        say(note)
-    if reading.problems:
-        # printed here and not raised, so that every line begins with its file, as editors expect
-        for problem in reading.problems:
-            say(str(problem))
-        return ExitCode.BAD_INPUT
-    if not reading.found:
-        raise InputError(f"{', '.join(map(str, policies))}: no TidePolicy in it")
+    told = [*reading.skipped, *map(str, reading.problems)]
+    if not reading.found and not reading.problems:
+        told.append(f"{', '.join(map(str, policies))}: no TidePolicy in it")
+    # printed and not raised, so that every line begins with its file, as editors expect
+    for line in told:
+        say(line)
+    wrong = bool(reading.problems) or not reading.found
     answers: Answers = {}
-    if live:
-        around = _surroundings(configuration(config, prometheus, context))
-        answers = _ask(reading, around)
+    if live and not wrong:
+        answers = _ask(reading, _surroundings(configuration(config, prometheus, context)))
     if as_json:
         print_json(_document(reading, answers))
-    else:
+    elif not wrong:
         _show(reading, answers)
-    return _exit_code(answers)
+    return ExitCode.BAD_INPUT if wrong else _exit_code(answers)
 
 
 def _surroundings(settings: Config) -> Surroundings:
