@@ -202,7 +202,8 @@ class Knowledge:
     order_level : quantile on which replicas are ordered
     fitted_at : POSIX seconds; nothing newer was used
     scores : replayed score of every candidate on the service's own past, lower is better
-    tide : strength of the tide (correlation of hourly means with a day or week before), NaN = unknown
+    tide : strength of the tide (correlation of hourly means with a day or week before);
+        NaN = unknown
     span : seconds of history that it was learnt from
     """
 
