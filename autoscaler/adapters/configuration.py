@@ -16,7 +16,10 @@ from autoscaler.schema import words
 from autoscaler.schema.documents import MAX_BYTES, Document, UnreadableTextError, parse
 from autoscaler.schema.problems import Problem, explain, nearest, shown
 
-_OWN_VARIABLES = frozenset({"FORETIDE_CONFIG", "FORETIDE_SHARED"})
+# of the checkout's tools and tests, which run commands under their own environment
+_OWN_VARIABLES = frozenset(
+    PREFIX + name for name in ("CONFIG", "SHARED", "LAB", "LAB_CACHE", "VENV", "PYTHON", "CHROMIUM")
+)
 # Kubernetes tells every pod about Services in variables named after them: a Service "foretide"
 _SERVICE_VARIABLE = re.compile(
     r"_(?:SERVICE_(?:HOST|PORT\w*)|PORT_\d+_(?:TCP|UDP|SCTP)\w*)$|^FORETIDE_PORT$"
@@ -113,12 +116,8 @@ def _given(
 
 
 def _is_foreign(variable: str) -> bool:
-    """Whether a variable has our prefix but is no setting: the lab's, or a Service's."""
-    return (
-        variable in _OWN_VARIABLES
-        or variable.startswith("FORETIDE_LAB_")
-        or _SERVICE_VARIABLE.search(variable) is not None
-    )
+    """Whether a variable has our prefix but is no setting: a tool's, or a Service's."""
+    return variable in _OWN_VARIABLES or _SERVICE_VARIABLE.search(variable) is not None
 
 
 def _copied(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,22 @@ def test_variables_of_a_service_called_foretide_are_left_alone() -> None:
         "PROMETHEUS_URL": "http://other",
     }
     assert load_config(None, environment, {}) == Config()
+
+
+def test_variables_of_the_checkout_s_own_tools_are_left_alone() -> None:
+    places = [
+        "Makefile",
+        ".ci/run",
+        *Path(ROOT, "tools").rglob("*.sh"),
+        *ROOT.glob("tests/lab/*.py"),
+    ]
+    text = "".join((ROOT / place).read_text() for place in places)
+    names = set(re.findall(r"FORETIDE_[A-Z_]*[A-Z]", text))
+    assert "FORETIDE_LAB_CACHE" in names
+    known = {setting.environment for setting in settings()}
+    assert (
+        load_config(None, dict.fromkeys(names - known - {"FORETIDE_CONFIG"}, "x"), {}) == Config()
+    )
 
 
 def test_an_empty_variable_takes_back_what_the_file_says(file: Path) -> None:
