@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from autoscaler.adapters.configuration import load_config
 from autoscaler.config import Config, settings
@@ -142,19 +143,14 @@ def test_variables_of_a_service_called_foretide_are_left_alone() -> None:
 
 
 def test_variables_of_the_checkout_s_own_tools_are_left_alone() -> None:
-    places = [
-        "Makefile",
-        ".ci/run",
-        *Path(ROOT, "tools").rglob("*.sh"),
-        *ROOT.glob("tests/lab/*.py"),
-    ]
-    text = "".join((ROOT / place).read_text() for place in places)
+    scripts = [*ROOT.glob("tools/*.sh"), *ROOT.glob("tests/lab/*.py")]
+    places = [ROOT / "Makefile", ROOT / ".ci" / "run", *scripts]
+    text = "".join(place.read_text() for place in places)
     names = set(re.findall(r"FORETIDE_[A-Z_]*[A-Z]", text))
     assert "FORETIDE_LAB_CACHE" in names
     known = {setting.environment for setting in settings()}
-    assert (
-        load_config(None, dict.fromkeys(names - known - {"FORETIDE_CONFIG"}, "x"), {}) == Config()
-    )
+    environment = dict.fromkeys(names - known - {"FORETIDE_CONFIG"}, "x")
+    assert load_config(None, environment, {}) == Config()
 
 
 def test_an_empty_variable_takes_back_what_the_file_says(file: Path) -> None:
@@ -189,6 +185,14 @@ def test_the_example_of_the_reference_is_a_configuration(file: Path) -> None:
     file.write_text(text.partition("```yaml\n")[2].partition("```")[0])
     config = load_config(file, {}, {})
     assert config.kubernetes.namespaces == ("llm", "chat")
+
+
+def test_the_deployed_configuration_is_one(file: Path) -> None:
+    document = yaml.safe_load((ROOT / "deploy" / "config.yaml").read_text())
+    file.write_text(document["data"]["config.yaml"])
+    config = load_config(file, {}, {})
+    assert config.web.address == "0.0.0.0", "probes must reach it"
+    assert config.leader_election.enabled
 
 
 def test_every_setting_says_what_it_means() -> None:
