@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kubernetes.client.configuration import Configuration
 from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.incluster_config import (
@@ -59,7 +60,7 @@ def connect(
                 "set KUBECONFIG, or name one with --context and a kubeconfig that has it"
             )
         load_kube_config(path, context, configuration, persist_config=False)
-    except (ConfigException, OSError, KeyError, TypeError, ValueError) as error:
+    except (ConfigException, yaml.YAMLError, OSError, KeyError, TypeError, ValueError) as error:
         where = "the given kubeconfig" if isinstance(kubeconfig, Mapping) else "the kubeconfig"
         name = f", context {context!r}" if context else ""
         raise ConfigError(f"{where}{name} cannot be used: {error}") from error

@@ -47,6 +47,12 @@ class Timing:
         each = self.renew * 0.22
         return Timeouts(connect=each, read=each, total=2 * each)
 
+    @property
+    def write_timeouts(self) -> Timeouts:
+        """Ends of a write that was fenced: it is over before another can lead."""
+        margin = self.lease - self.renew
+        return Timeouts(connect=0.25 * margin, read=0.6 * margin, total=margin)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:

@@ -38,6 +38,10 @@ class Faults:
         """Take the request and never answer, until `clear`."""
         self._add(method, path, silent=True, times=times)
 
+    def drop(self, *, method: str = "", path: str = "", times: int | None = None) -> None:
+        """Take the request and close the connection."""
+        self._add(method, path, status=-1, times=times)
+
     def delay(
         self, seconds: float, *, method: str = "", path: str = "", times: int | None = None
     ) -> None:

@@ -10,6 +10,7 @@ import json
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -40,6 +41,8 @@ class KubernetesServer:
     ----------
     faults : Faults
         Switches of misbehaviour.
+    requests : Counter
+        How often each `METHOD /path` was asked for, answered or not.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class KubernetesServer:
         definitions: tuple[Json, ...] = (),
     ) -> None:
         self.faults = Faults()
+        self.requests: Counter[str] = Counter()
         self._tokens = dict(tokens or {})
         self._store = Store(clock)
         self._api = Api(self._store)
@@ -207,6 +211,8 @@ class KubernetesServer:
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, Json | str]:
         """Answer one HTTP request; status -1 for none at all."""
+        with self._store.lock:
+            self.requests[f"{method} {target.partition('?')[0]}"] += 1
         status = self.faults.meet(method, target)
         if status == -1:
             return -1, ""

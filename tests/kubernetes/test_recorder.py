@@ -1,0 +1,164 @@
+"""What a cycle says in the cluster: status of policies, Events for what turned, never an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from autoscaler.adapters.kubernetes.access import connect
+from autoscaler.adapters.kubernetes.events import EventWriter
+from autoscaler.adapters.kubernetes.policies import ClusterPolicySource
+from autoscaler.adapters.kubernetes.recorder import ClusterRecorder
+from autoscaler.adapters.kubernetes.resources import EVENTS, POLICIES
+from autoscaler.adapters.kubernetes.status import StatusWriter
+from autoscaler.errors import ObservationError
+from autoscaler.model import Change, Code, Memory, Mode, Outcome, Plan, Reason, Result, Target
+from autoscaler.policy import TidePolicy
+from autoscaler.sandbox.kubernetes import KubernetesServer
+from tests.kubernetes.world import CRD, decided, observed
+
+TARGET = Target(uid="u", version="7", floor=2, ceiling=10, ready=2)
+
+
+class Stage:
+    """A sandbox with one policy, and a recorder whose right to write can be taken away."""
+
+    def __init__(self, server: KubernetesServer) -> None:
+        self.server = server
+        self.leads = True
+        self.now = 1_800_000_000.0
+        reference = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
+        server.put(
+            {
+                "apiVersion": "foretide.dev/v1alpha1",
+                "kind": "TidePolicy",
+                "metadata": {"name": "qwen", "namespace": "llm"},
+                "spec": {
+                    "mode": "Act",
+                    "targetRef": {**reference, "name": "qwen"},
+                    "demand": {"preset": "vllm"},
+                    "capacity": {"perReplica": 3},
+                },
+            }
+        )
+        self.cluster = connect(kubeconfig=server.kubeconfig())
+        (self.policy,) = ClusterPolicySource(self.cluster).list().policies
+        may, wall = (lambda: self.leads), (lambda: self.now)
+        self.recorder = ClusterRecorder(
+            StatusWriter(self.cluster, may_write=may, wall=wall),
+            EventWriter(self.cluster, may_write=may, instance="foretide-0", wall=wall),
+        )
+
+    def record(self, result: Result, policy: TidePolicy | None = None) -> None:
+        observation = None if result.decision is None else observed(TARGET)
+        self.recorder.record(policy or self.policy, observation, None, Memory(), result)
+
+    def status(self) -> dict[str, Any]:
+        status: dict[str, Any] = self.server.get(POLICIES, "llm", "qwen").get("status", {})
+        return status
+
+    def condition(self, kind: str) -> tuple[str, str]:
+        found = next(c for c in self.status()["conditions"] if c["type"] == kind)
+        return found["status"], found["reason"]
+
+    def events(self) -> list[tuple[str, str, str]]:
+        found = sorted(
+            self.server.list(EVENTS), key=lambda e: int(e["metadata"]["resourceVersion"])
+        )
+        return [(e["type"], e["reason"], e["note"]) for e in found]
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    with KubernetesServer(definitions=(yaml.safe_load(CRD.read_text()),)) as server:
+        stage = Stage(server)
+        yield stage
+        stage.cluster.close()
+
+
+def test_a_moved_floor_is_an_event_and_a_status(stage: Stage):
+    reason = Reason(code=Code.FORECAST, sentence="p95 of 19.1 req/s at 08:05 needs 7")
+    plan = Plan(floor=7, lead=400.0, changes=(Change(at=1_800_003_600.0, floor=9),))
+    moved = decided(TARGET, 7, outcome=Outcome.WRITTEN, reasons=(reason,), plan=plan)
+    stage.record(moved)
+    assert stage.events() == [
+        ("Normal", "FloorRaised", "floor 2 → 7: p95 of 19.1 req/s at 08:05 needs 7")
+    ]
+    status = stage.status()
+    assert (status["floor"], status["wanted"], status["ceiling"]) == (7, 7, 10)
+    assert status["next"] == {"at": "2027-01-15T09:00:00Z", "floor": 9}
+    assert status["readyReplicas"] == 2
+    assert "need" not in status
+    assert stage.condition("Acting") == ("True", "Act")
+
+
+def test_conditions_that_turn_are_events_and_those_that_stay_are_not(stage: Stage):
+    doubt = Reason(code=Code.HISTORY_STALE, sentence="the newest sample is 900 s old")
+    for result in [
+        decided(TARGET, 2),
+        decided(TARGET, 2, doubts=(doubt,)),
+        decided(TARGET, 2, doubts=(doubt,)),
+        decided(TARGET, 2),
+    ]:
+        stage.now += 60
+        stage.record(result)
+    assert stage.events() == [
+        ("Warning", "HistoryStale", "InDoubt: the newest sample is 900 s old"),
+        ("Normal", "InputsTrusted", "not InDoubt: InputsTrusted"),
+    ]
+
+
+def test_a_target_that_is_not_to_be_had_keeps_the_numbers_of_before(stage: Stage):
+    stage.record(decided(TARGET, 2))
+    error = ObservationError("HorizontalPodAutoscaler llm/qwen is not there", code="TargetNotFound")
+    gone = Result(decision=None, outcome=Outcome.UNCHANGED, message=str(error), code=error.code)
+    stage.record(gone)
+    assert stage.condition("Ready") == ("False", "TargetNotFound")
+    assert stage.condition("Capped") == ("False", "WithinBounds")
+    assert stage.status()["floor"] == 2
+    assert stage.events()[-1][:2] == ("Warning", "TargetNotFound")
+
+
+def test_what_keeps_us_from_acting_and_what_caps_is_said(stage: Stage):
+    cap = Reason(code=Code.AT_CEILING, sentence="14 wanted, maxReplicas is 10")
+    stage.record(decided(TARGET, 10, uncapped=14, reasons=(cap,), outcome=Outcome.REFUSED))
+    assert stage.condition("Capped") == ("True", "AtCeiling")
+    assert stage.condition("Acting") == ("False", "WriteRefused")
+    stage.record(decided(TARGET, 10), policy=stage.policy.copy_with(mode=Mode.OBSERVE))
+    assert stage.condition("Acting") == ("False", "Observing")
+    paused = replace(TARGET, paused=True)
+    stage.recorder.record(stage.policy, observed(paused), None, Memory(), decided(paused, 2))
+    assert stage.condition("Acting") == ("False", "Paused")
+
+
+def test_a_policy_of_a_file_has_no_status_and_its_events_are_about_the_target(stage: Stage):
+    manifest = stage.policy.manifest()
+    del manifest["metadata"]["uid"]
+    policy = TidePolicy.model_validate(manifest)
+    stage.record(decided(TARGET, 7, outcome=Outcome.WRITTEN), policy=policy)
+    assert stage.status() == {}
+    (event,) = stage.server.list(EVENTS)
+    assert (event["regarding"]["kind"], event["regarding"]["uid"]) == (
+        "HorizontalPodAutoscaler",
+        "u",
+    )
+
+
+def test_who_does_not_lead_says_nothing_and_a_failing_cluster_raises_nothing(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+):
+    before = len(stage.server.audit)
+    stage.leads = False
+    stage.record(decided(TARGET, 7, outcome=Outcome.WRITTEN))
+    assert len(stage.server.audit) == before
+    stage.leads = True
+    stage.server.faults.fail(500)
+    stage.record(decided(TARGET, 8, outcome=Outcome.WRITTEN))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    stage.server.faults.clear()
+    stage.record(decided(TARGET, 2))
+    assert stage.status()["floor"] == 2
