@@ -200,7 +200,6 @@ class Stage:
                 stderr=stream,
                 stdout=stream,
                 text=True,
-                env={**os.environ, "PYTHONWARNINGS": ""},
             )
         process = Process(popen=popen, log=log)
         self.running.append(process)

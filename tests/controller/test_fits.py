@@ -1,0 +1,146 @@
+"""Learning off the path: taken when due and free, in a process that may die."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+
+import pytest
+
+from autoscaler.adapters.telemetry.metrics import Metrics
+from autoscaler.controller.clock import WallClock
+from autoscaler.controller.fits import WAITING, Elsewhere, FitDesk, FitLate
+from autoscaler.controller.fleet import Tended
+from autoscaler.model import History, Knowledge
+from autoscaler.policy import TidePolicy
+from tests.telemetry.making import START, history, knowledge, policy
+
+PATIENCE = 30.0
+
+
+class Slow:
+    """Learner that waits for the test, and fails when told to."""
+
+    def __init__(self) -> None:
+        self.go = threading.Semaphore(0)
+        self.asked: list[str] = []
+        self.error: Exception | None = None
+
+    def learn(self, policy: TidePolicy, history: History, now: float, period: float) -> Knowledge:
+        self.asked.append(policy.key)
+        self.go.acquire(timeout=PATIENCE)
+        if self.error is not None:
+            raise self.error
+        return knowledge(now)
+
+    def rest(self) -> None: ...
+
+    def stop(self) -> None:
+        self.go.release(10)
+
+
+class Heard:
+    """Whoever is told of what was learnt."""
+
+    def __init__(self) -> None:
+        self.told = threading.Semaphore(0)
+        self.last: tuple[TidePolicy, History, Knowledge] | None = None
+
+    def __call__(self, policy: TidePolicy, history: History, what: Knowledge) -> None:
+        self.last = (policy, history, what)
+        self.told.release()
+
+
+def desk(learner: object, heard: Heard, metrics: Metrics | None = None) -> FitDesk:
+    made = FitDesk(
+        learner,
+        heard,
+        WallClock(),
+        metrics or Metrics(),
+        period=60.0,
+        due=lambda _policy, known, _now: known is None,
+    )
+    made.start()
+    return made
+
+
+def wait_for(check: object, what: str) -> None:
+    done = threading.Event()
+    for _ in range(int(PATIENCE / 0.02)):
+        if check():
+            return
+        done.wait(0.02)
+    raise AssertionError(what)
+
+
+def test_knowledge_is_swapped_in_and_told_before_it_is_used() -> None:
+    learner, heard = Slow(), Heard()
+    made, tended, seen = desk(learner, heard), Tended(policy("a")), history(0, 20)
+    made.offer(tended, tended.policy, seen, START)
+    learner.go.release()
+    assert heard.told.acquire(timeout=PATIENCE)
+    wait_for(lambda: tended.knowledge is not None, "knowledge is used")
+    assert heard.last == (tended.policy, seen, tended.knowledge)
+    made.offer(tended, tended.policy, seen, START)  # not due any more
+    assert learner.asked == ["llm/a"]
+    made.stop()
+
+
+def test_an_offer_never_waits_and_few_histories_are_held() -> None:
+    learner = Slow()
+    made, seen = desk(learner, Heard()), history(0, 20)
+    many = [Tended(policy(f"p{i}")) for i in range(20)]
+    for tended in many:
+        made.offer(tended, tended.policy, seen, START)
+        made.offer(tended, tended.policy, seen, START)
+    assert len(made._waiting) <= WAITING + 1
+    made.stop()
+
+
+def test_a_failed_fit_keeps_the_last_knowledge_and_is_not_tried_at_once() -> None:
+    learner, metrics = Slow(), Metrics()
+    made, tended = desk(learner, Heard(), metrics), Tended(policy("a"))
+    learner.error = ZeroDivisionError("a bug in a forecaster")
+    learner.go.release()
+    made.offer(tended, tended.policy, history(0, 20), START)
+    wait_for(lambda: metrics.registry.get_sample_value(
+        "foretide_fits_total", {"result": "failed"}) == 1.0, "it is counted")  # fmt: skip
+    wait_for(lambda: not made._waiting, "the desk is free")
+    made.offer(tended, tended.policy, history(0, 20), START)
+    assert learner.asked == ["llm/a"]
+    assert tended.knowledge is None
+    made.stop()
+
+
+def test_what_was_learnt_for_another_series_is_not_used() -> None:
+    learner, heard = Slow(), Heard()
+    made, tended = desk(learner, heard), Tended(policy("a"))
+    made.offer(tended, tended.policy, history(0, 20), START)
+    tended.policy = policy("a", demand={"query": "another"})
+    learner.go.release()
+    assert heard.told.acquire(timeout=PATIENCE)
+    wait_for(lambda: not made._waiting, "the desk is free")
+    assert tended.knowledge is None
+    made.stop()
+
+
+@pytest.mark.slow
+def test_the_process_learns_survives_its_death_and_is_ended_when_late() -> None:
+    learner = Elsewhere()
+    seen = history(0, 3 * 1440)
+    now = seen.read_at
+    first = learner.learn(policy(), seen, now, 60.0)
+    assert first.fitted_at == now
+    (child,) = multiprocessing.active_children()
+    os.kill(child.pid, 9)
+    child.join(PATIENCE)
+    with pytest.raises(FitLate):
+        learner.learn(policy(), seen, now, 60.0)
+    again = learner.learn(policy(), seen, now, 60.0)  # a new process
+    assert (again.fitted.name, again.order_level) == (first.fitted.name, first.order_level)
+    learner.stop()
+    hasty = Elsewhere(deadline=0.001)
+    with pytest.raises(FitLate, match="did not end within"):
+        hasty.learn(policy(), seen, now, 60.0)
+    hasty.stop()
