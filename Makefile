@@ -36,7 +36,7 @@ types: ## mypy, strict
 contracts: ## who may import whom (import-linter)
 	@tools/venv.sh lint
 	@echo "contracts: lint-imports"
-	@$(BIN)/lint-imports $(ARGS)
+	@$(BIN)/lint-imports --no-logo $(ARGS)
 
 generated: ## write the generated files again; with ARGS=--check only compare
 	@tools/venv.sh run

@@ -76,18 +76,29 @@ class Ports(Protocol):
     """The four together."""
 
     @property
-    def demand(self) -> DemandSource: ...
+    def demand(self) -> DemandSource:
+        """Where demand is read."""
+        ...
+
     @property
-    def targets(self) -> TargetReader: ...
+    def targets(self) -> TargetReader:
+        """Where targets are observed."""
+        ...
+
     @property
-    def floors(self) -> FloorWriter: ...
+    def floors(self) -> FloorWriter:
+        """Where floors are written."""
+        ...
+
     @property
-    def records(self) -> Recorder: ...
+    def records(self) -> Recorder:
+        """Where decisions are recorded."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A policy that a source holds but that cannot be used; the last good version stays in force."""
+    """A policy that a source holds but that cannot be used; its last good version stays in force."""
 
     key: str
     message: str
