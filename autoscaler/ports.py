@@ -98,7 +98,7 @@ class Ports(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A policy that a source holds but that cannot be used; its last good version stays in force."""
+    """A policy that its source holds but that cannot be used: the last good version stays."""
 
     key: str
     message: str
