@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
@@ -131,7 +133,8 @@ def _introduce(story: Story, days: int) -> None:
 
     cold = duration_text(story.policy.spec.cold_start.duration)
     say(f"foretide demo: {days} days on a fast clock, nothing outside this process is touched.\n")
-    say(f"  Traffic   {story.told}")
+    width = min(get_terminal_size((80, 24)).columns, 100)
+    say(fill(f"  Traffic   {story.told}", width, subsequent_indent=" " * 12))
     say(f"  Service   one replica carries {story.capacity:g}/s and takes {cold} to start")
     say(f"  Above     the same HPA for everyone, target {HPA_TARGET:.0%} of a replica's capacity")
     say("  Foretide  reads history from Prometheus' API, moves minReplicas in Kubernetes' API\n")
@@ -220,18 +223,19 @@ def _write(shown: Shown, out: Path, seed: int) -> None:
 def _show(shown: Shown, out: Path) -> None:
     """Print pictures, table, how to read them, and what to do next."""
     from autoscaler.cli.demoshown import reading_of, sentence_of, table_of, terminal_charts
-    from autoscaler.cli.printing import picture, print_table
+    from autoscaler.cli.printing import picture, print_table, print_wrapped
 
     click.echo()
     for chart in terminal_charts(shown):
         click.echo(picture(chart) + "\n")
     print_table(table_of(shown))
-    click.echo(sentence_of(shown) + "\n")
+    print_wrapped(sentence_of(shown))
+    click.echo()
     for line in reading_of(shown):
         click.echo(f"  {line}")
     click.echo("\nNext")
     for what, line in (
-        ("look closer: zoom, hover for reasons", f"open {out / 'index.html'} in a browser"),
+        ("look closer: zoom, hover for reasons", f"{out / 'index.html'}  (open it in a browser)"),
         ("one decision, stage by stage", f"foretide explain {out / 'decisions.jsonl'}"),
         ("your own traffic", "foretide demo --trace FILE"),
         ("your own service, writing nothing", "foretide plan -f POLICY --prometheus URL"),

@@ -27,7 +27,7 @@ def table_of(shown: Shown) -> Table:
             (
                 run.name,
                 f"{world.replica_seconds / 3600:,.0f}",
-                "" if run is shown.runs[1] else f"{more:+.0%}",
+                "" if run is shown.runs[1] else ("0%" if abs(more) < 0.005 else f"{more:+.0%}"),
                 f"{world.late_fraction:.2%}",
                 duration_text(world.worst_wait),
                 str(run.changes),
@@ -58,8 +58,8 @@ def sentence_of(shown: Shown) -> str:
     fixed_hours = _more(fixed.replica_seconds, ours.replica_seconds)
     room = _more(careful.replica_seconds, ours.replica_seconds)
     return (
-        f"With Foretide {ours.late_fraction:.2%} of the requests were late, with the same HPA alone "
-        f"{alone.late_fraction:.2%}; Foretide took {hours} replica-hours. "
+        f"With Foretide {ours.late_fraction:.2%} of the requests were late, with the same HPA "
+        f"alone {alone.late_fraction:.2%}; Foretide took {hours} replica-hours. "
         f"Against Foretide, buying safety by a lower HPA target takes {room} replica-hours "
         f"({careful.late_fraction:.2%} late), and a fixed floor {fixed_hours} "
         f"({fixed.late_fraction:.2%} late)."
@@ -166,7 +166,7 @@ def _facts(shown: Shown, seed: int) -> tuple[tuple[str, str], ...]:
 def _page_charts(shown: Shown) -> tuple[Chart, ...]:
     """Carried demand, replicas and waiting, all runs switchable."""
     zone = shown.story.policy.spec.time_zone
-    names = tuple(_short(run) for run in shown.runs)
+    names = tuple(run.name for run in shown.runs)
     ours = names[0]
     carried = tuple(
         Step(
@@ -208,11 +208,6 @@ def _page_charts(shown: Shown) -> tuple[Chart, ...]:
         ),
         Chart(title="Waiting time", unit="seconds", times=shown.times, zone=zone, series=waits),
     )
-
-
-def _short(run: Counts) -> str:
-    """Name of a run as it stands on a switch."""
-    return run.name.replace(", target", "")
 
 
 def _wait(run: Counts) -> Floats:

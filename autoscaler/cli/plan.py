@@ -157,9 +157,10 @@ def _write(day: DayAhead, out: Path) -> None:
 def _show(day: DayAhead) -> None:
     """Print sentence, pictures and the table of changes."""
     from autoscaler.cli.dayshown import charts_of, facts_of, sentence_of, table_of
-    from autoscaler.cli.printing import picture, print_facts, print_table
+    from autoscaler.cli.printing import picture, print_facts, print_table, print_wrapped
 
-    click.echo(f"{day.policy.key}: {sentence_of(day)}\n")
+    print_wrapped(f"{day.policy.key}: {sentence_of(day)}")
+    click.echo()
     for chart in charts_of(day):
         click.echo(picture(chart) + "\n")
     if day.changes:

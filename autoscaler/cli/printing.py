@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -37,10 +38,11 @@ def print_table(table: Table) -> None:
     )
     for index, column in enumerate(table.columns):
         left = index == 0 or index in table.sentences
+        widest = max((len(row[index]) for row in table.rows), default=0)
         rich.add_column(
-            column,
+            column,  # a long name is wrapped, what stands below it is not
             justify="left" if left else "right",
-            no_wrap=index not in table.sentences,
+            min_width=None if index in table.sentences else widest,
             overflow="fold",
         )
     for index, row in enumerate(table.rows):
@@ -50,6 +52,12 @@ def print_table(table: Table) -> None:
     if table.note:
         out.print(Text(table.note, style="dim"))
     out.print()
+
+
+def print_wrapped(text: str, indent: str = "") -> None:
+    """Print a text within the width of the terminal, later lines as far in as `indent` is wide."""
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    print(textwrap.fill(text, width, subsequent_indent=" " * len(indent)))
 
 
 def print_facts(facts: tuple[tuple[str, str], ...]) -> None:

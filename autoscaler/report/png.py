@@ -55,7 +55,7 @@ def write_png(report: Report, path: Path) -> None:
 
 def _draw(axes: Axes, chart: Chart, groups: list[str]) -> None:
     """Draw one panel."""
-    for index, shape in enumerate(chart.series):
+    for index, shape in reversed(list(enumerate(chart.series))):  # the first named on top
         if shape.shown:
             _draw_shape(axes, chart, shape, _colour(shape, index, groups), len(groups) > 1)
     if chart.now is not None:
@@ -77,7 +77,10 @@ def _draw(axes: Axes, chart: Chart, groups: list[str]) -> None:
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(_LINE)
+    handles, labels = axes.get_legend_handles_labels()
     axes.legend(
+        handles[::-1],
+        labels[::-1],
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
         ncols=6,

@@ -32,7 +32,7 @@ from autoscaler.sandbox.lane import Counts, Lane
 from autoscaler.sandbox.prometheus import PrometheusServer
 from autoscaler.sandbox.story import COLD_START, HPA_TARGET, NAME, NAMESPACE, STEP, Story
 from autoscaler.world.above import HpaAbove
-from autoscaler.world.service import World
+from autoscaler.world.service import Snapshot, World
 from autoscaler.world.starts import FixedStart
 
 SYNCS = 4  # looks of the HPA in one step: its default period of 15 s
@@ -135,7 +135,7 @@ def run_demo(
         ports = _ports(prometheus, cluster, clock, writer, stack)
         told = Told()
         done = _days(story, clock, ports, lanes, engine, (writer, told, progress))
-        runs = tuple(lane.counts() for lane in lanes)
+        runs = tuple(lane.counts(done) for lane in lanes)
     return Shown(
         story=story,
         times=story.begins + STEP * np.arange(done, dtype=np.float64),
@@ -154,9 +154,9 @@ def _lanes(story: Story, server: KubernetesServer, seed: int) -> tuple[Lane, ...
     percent = f"{HPA_TARGET:.0%}"
     kinds = (
         (NAMESPACE, "Foretide + HPA", least, HPA_TARGET),
-        ("hpa-alone", f"HPA alone, target {percent}", least, HPA_TARGET),
-        ("hpa-careful", f"HPA alone, target {CAREFUL_TARGET:.0%}", least, CAREFUL_TARGET),
-        ("fixed-p99", f"Fixed floor at P99 ({p99})", p99, HPA_TARGET),
+        ("hpa-alone", f"HPA alone at {percent}", least, HPA_TARGET),
+        ("hpa-careful", f"HPA alone at {CAREFUL_TARGET:.0%}", least, CAREFUL_TARGET),
+        ("fixed-p99", f"Fixed floor P99 ({p99})", p99, HPA_TARGET),
     )
     # it has run for long: as many replicas are warm as the HPA would keep
     warm = math.ceil(story.at(story.begins) / story.capacity / CAREFUL_TARGET)
@@ -208,14 +208,15 @@ def _days(
     engine: Engine,
     telling: tuple[RecordWriter, Told, Callable[[Moment], None]],
 ) -> int:
-    """Run cycle after cycle; returns how many steps were done."""
+    """Run cycle after cycle until the end or an interruption; returns how many were done."""
     records, told, progress = telling
     policy = story.policy
     knowledge: Knowledge | None = None
     memory = Memory()
-    for step in range(story.steps):
-        try:
-            now = clock.now = story.begins + step * STEP
+    done = 0
+    with contextlib.suppress(KeyboardInterrupt):
+        while done < story.steps:
+            now = clock.now = story.begins + done * STEP
             if tune.due(policy, knowledge, now):
                 history = ports.demand.read(policy, now)
                 knowledge = tune.learn(policy, history, now, period=STEP)
@@ -223,24 +224,24 @@ def _days(
                 told.learnt.append(knowledge)
             result, memory = run_once(policy, ports, knowledge, memory, now, period=STEP)
             _tell(told, result)
-            demand = story.at(now)
             snapshot, *_ = [lane.step(STEP, SYNCS) for lane in lanes]
             served = snapshot.ready * story.capacity
-            engine.scrape(now + STEP, demand, served, snapshot.backlog, STEP)
-        except KeyboardInterrupt:
-            return step
-        need = math.ceil(demand / story.capacity)
-        progress(
-            Moment(
-                now=now,
-                share=(step + 1) / story.steps,
-                demand=demand,
-                floor=snapshot.floor,
-                ready=snapshot.ready,
-                need=need,
-            )
-        )
-    return story.steps
+            engine.scrape(now + STEP, story.at(now), served, snapshot.backlog, STEP)
+            done += 1
+            progress(_moment(story, snapshot, done))
+    return done
+
+
+def _moment(story: Story, snapshot: Snapshot, done: int) -> Moment:
+    """Tell what is to be seen after `done` steps."""
+    return Moment(
+        now=story.begins + (done - 1) * STEP,
+        share=done / story.steps,
+        demand=snapshot.demand,
+        floor=snapshot.floor,
+        ready=snapshot.ready,
+        need=math.ceil(snapshot.demand / story.capacity),
+    )
 
 
 def _tell(told: Told, result: Result) -> None:

@@ -87,8 +87,8 @@ class Lane:
         track.wait.append(max(waits))
         return snapshot
 
-    def counts(self) -> Counts:
-        """Everything that was counted so far."""
+    def counts(self, steps: int) -> Counts:
+        """Everything that was counted in `steps` whole steps; an interrupted one is left out."""
         writes = [
             write
             for write in self.server.audit
@@ -104,10 +104,10 @@ class Lane:
             world=self.world.counted,
             changes=self.changes,
             floor_writes=len(writes),
-            floor=np.asarray(track.floor, float),
-            total=np.asarray(track.total, float),
-            ready=np.asarray(track.ready, float),
-            wait=np.asarray(track.wait, float),
+            floor=np.asarray(track.floor[:steps], float),
+            total=np.asarray(track.total[:steps], float),
+            ready=np.asarray(track.ready[:steps], float),
+            wait=np.asarray(track.wait[:steps], float),
         )
 
     def _mirror(self, total: int, ready: int, desired: int) -> None:

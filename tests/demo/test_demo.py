@@ -18,16 +18,16 @@ from autoscaler.report.html import page
 from autoscaler.sandbox.demo import Moment, Shown, run_demo
 from autoscaler.sandbox.story import STEP, Story, generated, recorded
 
-HOURS = 3
+MINUTES = 90
 
 
 def morning(seed: int) -> Story:
-    """Three hours from 07:00, in which the demand rises most; five days of history."""
+    """From 07:30, when the demand rises most; five days of history."""
     story = generated(seed, 1)
-    first, begins = story.history - 5 * 1440, story.history + 7 * 60
+    first, begins = story.history - 5 * 1440, story.history + 450
     return replace(
         story,
-        values=story.values[first : begins + HOURS * 60],
+        values=story.values[first : begins + MINUTES],
         history=begins - first,
         start=story.start + first * STEP,
     )
@@ -39,7 +39,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     return run_demo(morning(7), records, seed=7)
 
 
-pytestmark = pytest.mark.slow  # a hundred and eighty cycles over HTTP, and statsmodels once
+pytestmark = pytest.mark.slow  # ninety cycles over HTTP, and statsmodels once
 
 
 def test_the_servers_count_what_the_controller_did(shown: Shown) -> None:
@@ -48,7 +48,7 @@ def test_the_servers_count_what_the_controller_did(shown: Shown) -> None:
     assert shown.told.outcomes.get(Outcome.WRITTEN, 0) == ours.floor_writes > 0
     assert [run.floor_writes for run in (alone, careful, fixed)] == [0, 0, 0]
     for run in shown.runs:
-        assert len(run.total) == HOURS * 60
+        assert len(run.total) == MINUTES
         hours = run.total.sum() * STEP / 3600
         assert run.world.replica_seconds / 3600 == pytest.approx(hours, rel=0.03)
         assert run.world.requests == pytest.approx(shown.demand.sum() * STEP)
@@ -117,7 +117,7 @@ def test_the_command_on_recorded_traffic(
     assert foretide(arguments) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads((out / "summary.json").read_text())
-    assert [r["name"].split(",")[0] for r in told["runs"]][:2] == ["Foretide + HPA", "HPA alone"]
+    assert [r["name"] for r in told["runs"]][:2] == ["Foretide + HPA", "HPA alone at 85%"]
     for name in ("index.html", "report.png", "decisions.jsonl", "policy.yaml"):
         assert (out / name).stat().st_size > 100
     assert foretide(["check", "-f", str(out / "policy.yaml")]) == 0

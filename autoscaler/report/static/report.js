@@ -70,6 +70,7 @@
       const on = isOn(row);
       row.index.forEach((i) => { if (plot.u.series[i].show !== on) plot.u.setSeries(i, { show: on }, false); });
       row.button.setAttribute("aria-pressed", String(on));
+      row.button.hidden = groups.length > 1 && Boolean(row.s.group) && !shown.get(row.s.group);
     });
     plot.u.redraw();
   }
@@ -164,13 +165,17 @@
     ctx.restore();
   }
 
+  /* Areas lie below; of the lines the first named is drawn last, on top. */
+  const isArea = (row) => row.s.kind === "band" || row.s.fill;
+  const drawn = (rows) => [...rows.filter(isArea), ...rows.filter((row) => !isArea(row)).reverse()];
+
   const height = () => (innerWidth < 600 ? 200 : 250);
 
   function options(plot, width) {
     const { chart, rows } = plot;
     const series = [{}];
     const bands = [];
-    for (const row of rows) {
+    for (const row of drawn(rows)) {
       const colour = () => css(`--tone-${row.tone}`);
       const base = { label: row.name, show: isOn(row), stroke: colour, width: 1.6, points: { show: false }, spanGaps: false };
       row.index = [series.length];
@@ -238,9 +243,11 @@
       plot.rows.push({ s, name, tone: toneOf(s, i), on: s.shown });
     });
     const values = [plot.x];
-    for (const row of plot.rows) {
+    for (const row of drawn(plot.rows)) {
       if (row.s.kind === "band") values.push(row.s.upper, row.s.lower);
       else values.push(row.s.kind === "step" ? staircase(row.s, chart.count) : row.s.values);
+    }
+    for (const row of plot.rows) {
       row.button = toggle(row.tone, row.s.kind === "line" || (row.s.kind === "step" && !row.s.fill) ? "line" : "", row.name, isOn(row), () => {
         const on = row.button.getAttribute("aria-pressed") === "true";
         row.on = !on;
@@ -248,6 +255,7 @@
         else switchable(plot);
       });
       keys.append(row.button);
+      row.button.hidden = groups.length > 1 && Boolean(row.s.group) && !shown.get(row.s.group);
     }
     plot.u = new uPlot(options(plot, place.clientWidth), values, place);
     place.setAttribute("role", "img");
@@ -318,9 +326,9 @@
   if (!data.charts.length) holder.remove();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
   let waiting = 0;
-  new ResizeObserver(() => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => fit()); }).observe(holder);
-  let theme;
-  addEventListener("beforeprint", () => { theme = root.dataset.theme; root.dataset.theme = "light"; fit(660); repaint(); });
-  addEventListener("afterprint", () => { if (theme) root.dataset.theme = theme; else delete root.dataset.theme; fit(); repaint(); });
+  new ResizeObserver(() => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => { if (!printing) fit(); }); }).observe(holder);
+  let theme, printing = false;
+  addEventListener("beforeprint", () => { printing = true; theme = root.dataset.theme; root.dataset.theme = "light"; fit(660); repaint(); });
+  addEventListener("afterprint", () => { printing = false; if (theme) root.dataset.theme = theme; else delete root.dataset.theme; fit(); repaint(); });
   queueMicrotask(() => { ready = true; root.dataset.ready = "true"; });
 })();
