@@ -502,7 +502,7 @@ def test_one_bad_policy_does_not_hide_the_others_and_the_older_has_the_target(wo
     assert "Mars/Olympus" in messages["bad"]
 
 
-def test_a_cluster_without_the_definition_is_not_an_empty_source(world: World):
+def test_a_source_that_may_not_be_read_is_not_an_empty_one(world: World):
     nobody = world.connect("nobody")
     with pytest.raises(ObservationError) as caught:
         ClusterPolicySource(nobody).list()

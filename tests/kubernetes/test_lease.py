@@ -194,6 +194,18 @@ def test_a_black_holed_leader_stops_before_another_leads(world: World):
     assert seen[:3] == [("a", True, False), ("a", False, False), ("b", True, False)]
 
 
+def test_a_release_on_a_silent_server_does_not_wait_for_it(world: World):
+    with SilentProxy(world.url) as proxy:
+        pair = Pair(world, cluster_a=world.connect(url=proxy.url))
+        pair.a.step()
+        proxy.go_silent()
+        pair.a.step()
+        assert pair.a.is_leader()
+        pair.a.release()
+        assert not pair.a.is_leader()
+    assert pair.spec()["holderIdentity"] == "a"
+
+
 @pytest.fixture(scope="module")
 def shared_sandbox() -> Iterator[tuple[KubernetesServer, Clock, list[Cluster]]]:
     clock = Clock()

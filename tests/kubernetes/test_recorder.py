@@ -162,3 +162,14 @@ def test_who_does_not_lead_says_nothing_and_a_failing_cluster_raises_nothing(
     stage.server.faults.clear()
     stage.record(decided(TARGET, 2))
     assert stage.status()["floor"] == 2
+
+
+def test_a_cluster_without_the_definition_says_what_to_do():
+    with KubernetesServer() as server:
+        cluster = connect(kubeconfig=server.kubeconfig())
+        with pytest.raises(
+            ObservationError, match="apply the custom resource definition"
+        ) as caught:
+            ClusterPolicySource(cluster).list()
+        cluster.close()
+    assert caught.value.code == "NoCustomResources"

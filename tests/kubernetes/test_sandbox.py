@@ -1,4 +1,4 @@
-"""The sandbox's API server as its own users see it: the world's hand, the audit, its misbehaviour."""
+"""The sandbox's API server as its own users see it: the world's hand, the audit, misbehaviour."""
 
 from __future__ import annotations
 

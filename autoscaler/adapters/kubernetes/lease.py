@@ -151,17 +151,21 @@ class Elector:
     def release(self) -> None:
         """Stop for good and give the Lease back, so that another need not wait for its end.
 
-        Returns within the timeouts of one request even when the API server is silent.
+        Returns within the timeouts of one request even when the API server is silent: then the
+        others have to wait for the end of the lease.
         """
         self._stopping.set()
         self._set_until(float("-inf"))
         with self._moved:
             self._moved.notify_all()
         ends = self._timing.timeouts
-        for thread in self._threads:
-            if thread.is_alive():
-                thread.join(ends.connect + ends.read)
+        campaign = self._threads[0]
+        if campaign.is_alive():
+            campaign.join(ends.connect + ends.read)
         if self._seen.holder != self.identity or self._seen.body is None:
+            return
+        if campaign.is_alive() or self.problem:
+            _log.warning("the lease was not released, others wait for its end: no answer before")
             return
         try:
             self._put(self._seen.body, holder="", duration=1)
