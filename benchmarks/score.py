@@ -71,8 +71,7 @@ def score_trace(
     except TraceError as error:
         return str(error)
     best = best_run(world)
-    reference = best.account.replica_hours * 3600
-    reference += world.service.start_cost * best.account.replicas_started
+    reference = best.account.cost(world.service)
     runs: list[Run] = [best]
     if ours:
         from autoscaler.simulator.production import play_ours  # noqa: PLC0415 - peers need no core

@@ -8,6 +8,7 @@ the run starts there, the evaluation two days later, and goes to the end.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -28,6 +29,14 @@ from autoscaler.replay import (
 DAY = 86400.0
 
 
+class Full(Protocol):
+    """Plays floors under the HPA of a manifest."""
+
+    def __call__(self, world: PlainWorld, floors: Ints, /) -> Replayed:
+        """Replay floors of the run, shape (n - start,)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainWorld:
     """Demand on a grid, the service under it, and which part is history, run and evaluation.
@@ -40,6 +49,7 @@ class PlainWorld:
     measured : step at which the evaluation starts, >= start
     target : the HPA's target above every floor that is not meant to stand alone, None for no HPA
     begins : POSIX seconds of step 0
+    full : plays floors under a full `autoscaling/v2` HPA instead of the plain one
     """
 
     demand: Floats
@@ -48,6 +58,7 @@ class PlainWorld:
     measured: int
     target: float | None = 0.7
     begins: float = 0.0
+    full: Full | None = None
 
     @property
     def day(self) -> int:
@@ -55,17 +66,17 @@ class PlainWorld:
         return round(DAY / self.service.step)
 
     @property
-    def hpa(self) -> PlainHpa | None:
-        """The HPA above."""
-        return PlainHpa(target=self.target) if self.target is not None else None
-
-    @property
     def run_demand(self) -> Floats:
         """Demand from `start` on."""
         return self.demand[self.start :]
 
     def above(self, floors: Ints, target: float | None) -> Replayed:
-        """Replay floors of the run, shape (n - start,), with an HPA of that target above."""
+        """Replay floors of the run, shape (n - start,), with an HPA of that target above.
+
+        A full HPA, when the world has one, stands in its place (with its own target).
+        """
+        if self.full is not None and target is not None:
+            return self.full(self, floors)
         hpa = PlainHpa(target=target) if target is not None else None
         return replay(self.run_demand, floors, self.service, hpa)
 
@@ -100,6 +111,10 @@ class Account:
     changes_per_day: float
     short_seconds: float
     evaluated_hours: float
+
+    def cost(self, service: Service) -> float:
+        """Replica-seconds and what the starts were worth."""
+        return self.replica_hours * 3600 + self.replicas_started * service.start_cost
 
 
 def plain_world(

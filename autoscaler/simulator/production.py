@@ -7,6 +7,7 @@ cluster is behind the ports.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ import numpy as np
 
 from autoscaler import tune
 from autoscaler.cycle import run_once
+from autoscaler.decide import DEFAULT_ORDER_LEVEL
+from autoscaler.errors import HistoryUnavailable
 from autoscaler.model import Decision, Floats, History, Ints, Knowledge, Memory, Result
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Ports
@@ -71,8 +74,6 @@ class Pilot:
 
     def _learn(self, now: float) -> None:
         """Fit on what the demand source shows now; without a history what was known stays."""
-        from autoscaler.errors import HistoryUnavailable  # noqa: PLC0415 - only the rare path
-
         try:
             history = self.ports.demand.read(self.policy, now)
         except HistoryUnavailable:
@@ -125,11 +126,17 @@ class Track:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flight:
-    """A run of production: its track, its fits, and what they cost."""
+    """A run of production: its track, its fits, and what they cost.
+
+    Attributes
+    ----------
+    steps : how many steps were flown; fewer than the world has when somebody interrupted
+    """
 
     track: Track
     learnings: list[Learning]
     cpu_seconds: float
+    steps: int
 
 
 def default_policy(world: PlainWorld) -> TidePolicy:
@@ -170,6 +177,8 @@ def fly(
     ----------
     ports : others than recorded demand and a plain target with the policy's own bounds
     progress : told (steps done, steps in all) now and then
+
+    An interrupt (Ctrl-C) ends it early with what was flown.
     """
     began = time.process_time()
     target = PlainTarget(floor=policy.spec.floor.min or 1)
@@ -178,28 +187,48 @@ def fly(
         ports = SimulatedPorts(demand=demand, targets=target, floors=target, records=NoRecords())
     pilot = Pilot(policy, ports, period=world.service.step, learnt=learnt)
     steps = len(world.run_demand)
-    track = Track.of(steps)
-    for step in range(steps):
-        now = world.begins + (world.start + step) * world.service.step
-        decision = pilot.tick(now).decision
-        floor = ports.targets.observe(policy).floor
-        track.floors[step] = floor
-        if decision is not None:
-            level = pilot.knowledge.order_level if pilot.knowledge else 0.95
-            track.note(step, decision, level, floor)
-        if progress is not None and step % 240 == 0:
-            progress(step, steps)
-    return Flight(track=track, learnings=pilot.learnings, cpu_seconds=time.process_time() - began)
+    track, done = Track.of(steps), 0
+    with contextlib.suppress(KeyboardInterrupt):
+        for step in range(steps):
+            _one(world, pilot, track, step)
+            done = step + 1
+            if progress is not None and step % 60 == 0:
+                progress(done, steps)
+    return Flight(
+        track=track,
+        learnings=pilot.learnings,
+        cpu_seconds=time.process_time() - began,
+        steps=done,
+    )
+
+
+def _one(world: PlainWorld, pilot: Pilot, track: Track, step: int) -> None:
+    """Fly one step of the run."""
+    now = world.begins + (world.start + step) * world.service.step
+    decision = pilot.tick(now).decision
+    floor = pilot.ports.targets.observe(pilot.policy).floor
+    track.floors[step] = floor
+    if decision is not None:
+        level = pilot.knowledge.order_level if pilot.knowledge else DEFAULT_ORDER_LEVEL
+        track.note(step, decision, level, floor)
 
 
 def play_ours(world: PlainWorld, reference: float, policy: TidePolicy | None = None) -> Run:
-    """Play production as one of the runs, named `foretide`, with the world's HPA above."""
-    flight = fly(world, policy or default_policy(world))
-    replayed = world.above(flight.track.floors, world.target)
+    """Play production as one of the runs, with the world's HPA above."""
+    return run_of(world, fly(world, policy or default_policy(world)), reference)
+
+
+def run_of(world: PlainWorld, flight: Flight, reference: float) -> Run:
+    """Account for a flight as one of the runs, named `foretide`."""
+    track = flight.track
+    replayed = world.above(track.floors, world.target)
     return Run(
         name="foretide",
         settings={} if world.target is None else {"target": world.target},
         replayed=replayed,
         account=account(world, replayed, reference),
         cpu_seconds=flight.cpu_seconds,
+        floors=track.floors,
+        expected=np.stack([track.median, track.upper]),
+        changes=tuple(track.changes),
     )

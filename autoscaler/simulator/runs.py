@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from autoscaler.replay import Replayed
-from autoscaler.simulator.peers import Peer, Settings
+from autoscaler.model import Floats, Ints
+from autoscaler.replay import Replayed, clairvoyant
+from autoscaler.simulator.peers import Floored, Peer, Settings
 from autoscaler.simulator.plain import Account, PlainWorld, account, reference_cost
 
 
@@ -22,6 +23,9 @@ class Run:
     replayed : replicas and backlog from the start of the run on
     account : over the evaluation
     cpu_seconds : of this process, for playing it (all settings together when tuned)
+    floors : shape (n - start,), None where the peer has none (it writes replicas)
+    expected : median and upper demand that was expected for each step, shape (2, n - start)
+    changes : step of the run and reasons of every change of the floor, where reasons are known
     """
 
     name: str
@@ -29,51 +33,71 @@ class Run:
     replayed: Replayed
     account: Account
     cpu_seconds: float
+    floors: Ints | None = None
+    expected: Floats | None = None
+    changes: tuple[tuple[int, str], ...] = ()
 
 
 def best_run(world: PlainWorld) -> Run:
     """Play the clairvoyant."""
     began = time.process_time()
     replayed = world.best()
-    reference = reference_cost(world)
     return Run(
         name="clairvoyant",
         settings={},
         replayed=replayed,
-        account=account(world, replayed, reference),
+        account=account(world, replayed, reference_cost(world)),
         cpu_seconds=time.process_time() - began,
+        floors=clairvoyant(world.demand, world.service)[world.start :],
     )
+
+
+def settings_for(world: PlainWorld, peer: Peer) -> Settings:
+    """Give the settings that nobody tuned: the peer's own, with the HPA of the world above.
+
+    Without an HPA in the world a floor stands alone; the HPA itself and other peers that scale by
+    themselves keep their own target.
+    """
+    settings = dict(peer.defaults)
+    if "target" in settings and world.target is not None:
+        settings["target"] = world.target
+    elif isinstance(peer, Floored) and world.target is None and peer.name != "hpa":
+        settings.pop("target", None)
+    return settings
 
 
 def play(world: PlainWorld, peer: Peer, reference: float) -> Run:
     """Play a peer at its defaults."""
-    began = time.process_time()
-    replayed = peer.run(world, peer.defaults)
-    return Run(
-        name=peer.name,
-        settings=peer.defaults,
-        replayed=replayed,
-        account=account(world, replayed, reference),
-        cpu_seconds=time.process_time() - began,
-    )
+    return _played(world, peer, settings_for(world, peer), reference)
 
 
 def play_tuned(world: PlainWorld, peer: Peer, reference: float) -> Run:
     """Play a peer over its whole grid and keep the best score: nobody could have known it."""
     began = time.process_time()
-    best: tuple[Settings, Replayed, Account] | None = None
-    for settings in (peer.defaults, *peer.grid):
+    runs = (
+        _played(world, peer, settings, reference)
+        for settings in (settings_for(world, peer), *peer.grid)
+    )
+    best = min(runs, key=lambda run: run.account.score)
+    spent = time.process_time() - began
+    return replace(best, name=f"{peer.name} tuned", cpu_seconds=spent)
+
+
+def _played(world: PlainWorld, peer: Peer, settings: Settings, reference: float) -> Run:
+    """Play a peer with given settings."""
+    began = time.process_time()
+    floors = peer.floors(world, settings) if isinstance(peer, Floored) else None
+    if floors is None:
         replayed = peer.run(world, settings)
-        scored = account(world, replayed, reference)
-        if best is None or scored.score < best[2].score:
-            best = settings, replayed, scored
-    assert best is not None  # the defaults are always played
+    else:
+        replayed = world.above(floors, settings.get("target"))
     return Run(
-        name=f"{peer.name} tuned",
-        settings=best[0],
-        replayed=best[1],
-        account=best[2],
+        name=peer.name,
+        settings=settings,
+        replayed=replayed,
+        account=account(world, replayed, reference),
         cpu_seconds=time.process_time() - began,
+        floors=floors,
     )
 
 

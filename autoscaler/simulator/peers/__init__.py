@@ -10,9 +10,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from autoscaler.errors import InputError
+from autoscaler.model import Ints
 from autoscaler.replay import Replayed
 from autoscaler.simulator.plain import PlainWorld
 
@@ -59,6 +60,27 @@ class Peer(Protocol):
     def run(self, world: PlainWorld, settings: Settings) -> Replayed:
         """Play the world from `world.start` on; step t may look at demand before t only."""
         ...
+
+
+@runtime_checkable
+class Floored(Protocol):
+    """A peer that chooses a floor from demand alone, and leaves the rest to an HPA above."""
+
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:
+        """Floor of each step of the run, shape (n - start,)."""
+        ...
+
+
+class AboveFloors:
+    """What every floored peer shares: its `run` is its floors under the HPA of its target."""
+
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:
+        """Floor of each step of the run, shape (n - start,)."""
+        raise NotImplementedError  # every peer has its own
+
+    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+        """Replay the floors, with an HPA when the settings have a target."""
+        return world.above(self.floors(world, settings), settings.get("target"))
 
 
 def peers() -> dict[str, Peer]:

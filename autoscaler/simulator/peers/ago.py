@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.replay import Replayed, largest_ahead, replicas_for
-from autoscaler.simulator.peers import Settings
+from autoscaler.model import Ints
+from autoscaler.replay import largest_ahead, replicas_for
+from autoscaler.simulator.peers import AboveFloors, Settings
 from autoscaler.simulator.plain import PlainWorld
 
 _GRID = tuple(
@@ -20,7 +21,7 @@ _GRID = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Ago:
+class Ago(AboveFloors):
     """Largest demand of [t - days, t - days + 30 min] above the HPA."""
 
     name: str
@@ -38,14 +39,14 @@ class Ago:
         """It must be able to look back."""
         return self.days
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:
         """Look back `days`, at every step of the run."""
         back = self.days * world.day
         window = largest_ahead(world.demand, round(1800 / world.service.step))
         past = np.zeros(len(world.demand))
         past[back:] = window[: max(len(past) - back, 0)]
         load = past[world.start :] * settings["factor"]
-        return world.above(replicas_for(load, world.service.capacity), settings["target"])
+        return replicas_for(load, world.service.capacity)
 
 
 PEERS = (

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.model import Floats
-from autoscaler.replay import Replayed, replicas_for
-from autoscaler.simulator.peers import Settings
+from autoscaler.model import Floats, Ints
+from autoscaler.replay import replicas_for
+from autoscaler.simulator.peers import AboveFloors, Settings
 from autoscaler.simulator.plain import PlainWorld
 
 
 @dataclass(frozen=True, slots=True)
-class Aws:
+class Aws(AboveFloors):
     """Hourly forecast as a floor, HPA above."""
 
     name: str = "aws"
@@ -40,7 +40,7 @@ class Aws:
             for buffer in (300.0, 900.0)
         )
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:
         """Renew every 6 hours; an hour's capacity holds from its buffer on to its end."""
         day, hour = world.day, world.day // 24
         early = round(settings["buffer"] / world.service.step)
@@ -52,8 +52,8 @@ class Aws:
             load[begin : begin + len(steps)] = np.maximum(
                 ahead[steps // hour], ahead[(steps + early) // hour]
             )
-        capacity = world.service.capacity * settings["target"]
-        return world.above(replicas_for(load, capacity), settings["target"])
+        capacity = world.service.capacity * settings.get("target", 0.7)
+        return replicas_for(load, capacity)
 
 
 def hours_ahead(past: Floats, day: int, hours: int) -> Floats:

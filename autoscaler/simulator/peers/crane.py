@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.model import Floats
-from autoscaler.replay import Replayed, largest_ahead, replicas_for
-from autoscaler.simulator.peers import Settings
+from autoscaler.model import Floats, Ints
+from autoscaler.replay import largest_ahead, replicas_for
+from autoscaler.simulator.peers import AboveFloors, Settings
 from autoscaler.simulator.plain import PlainWorld
 
 
 @dataclass(frozen=True, slots=True)
-class Crane:
+class Crane(AboveFloors):
     """DSP with a margin of 10 %, above the HPA."""
 
     name: str = "crane"
@@ -40,7 +40,7 @@ class Crane:
             for target in (0.6, 0.7, 0.8, 0.9)
         )
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:
         """Fit at each midnight of the grid."""
         load = np.empty(len(world.run_demand))
         for first in range(world.start, len(world.demand), world.day):
@@ -48,7 +48,7 @@ class Crane:
             begin = first - world.start
             load[begin : begin + world.day] = day_ahead(past, world.day, settings["margin"])
         load = np.maximum(load, 0.0) * settings["factor"]
-        return world.above(replicas_for(load, world.service.capacity), settings["target"])
+        return replicas_for(load, world.service.capacity)
 
 
 def day_ahead(past: Floats, day: int, margin: float) -> Floats:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.replay import Replayed, replicas_for
-from autoscaler.simulator.peers import Settings
+from autoscaler.model import Ints
+from autoscaler.replay import replicas_for
+from autoscaler.simulator.peers import AboveFloors, Settings
 from autoscaler.simulator.plain import PlainWorld
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(AboveFloors):
     """Replicas for a percentile of the last 7 days, times a factor."""
 
     name: str
@@ -21,7 +22,7 @@ class Fixed:
     grid: tuple[Settings, ...]
     history_days: int = 1
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:
         """Refresh at every midnight of the grid from the 7 days before it."""
         floors = np.empty(len(world.run_demand), dtype=np.int64)
         for first in range(world.start, len(world.demand), world.day):
@@ -29,7 +30,7 @@ class Fixed:
             load = np.percentile(past, settings["percentile"]) * settings["factor"]
             begin = first - world.start
             floors[begin : begin + world.day] = replicas_for(load, world.service.capacity)
-        return world.above(floors, None)
+        return floors
 
 
 _GRID = tuple({"percentile": p, "factor": f} for p in (90.0, 95.0, 99.0, 100.0) for f in (1.0, 1.2))

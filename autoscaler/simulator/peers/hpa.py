@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.replay import Replayed
-from autoscaler.simulator.peers import Settings
+from autoscaler.model import Ints
+from autoscaler.simulator.peers import AboveFloors, Settings
 from autoscaler.simulator.plain import PlainWorld
 
 
 @dataclass(frozen=True, slots=True)
-class Hpa:
+class Hpa(AboveFloors):
     """A floor of one replica, and the HPA above it."""
 
     name: str = "hpa"
@@ -29,10 +29,10 @@ class Hpa:
         """Targets from 30 % to 90 %."""
         return tuple({"target": round(0.1 * k, 1)} for k in range(3, 10))
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def floors(self, world: PlainWorld, settings: Settings) -> Ints:  # noqa: ARG002 - one is one
         """Nothing but the HPA."""
-        ones = np.ones(len(world.run_demand), dtype=np.int64)
-        return world.above(ones, settings["target"])
+        ones: Ints = np.ones(len(world.run_demand), dtype=np.int64)
+        return ones
 
 
 PEERS = (Hpa(),)

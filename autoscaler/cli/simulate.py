@@ -1,0 +1,363 @@
+"""`foretide simulate`: what a policy would have done and cost, against what people use instead."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from autoscaler.cli.options import (
+    DURATION,
+    ExitCode,
+    configuration,
+    console,
+    examples,
+    json_option,
+    policy_option,
+    print_json,
+    say,
+    wall_clock,
+)
+from autoscaler.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autoscaler.policy import TidePolicy
+    from autoscaler.simulator.outputs import Asked
+    from autoscaler.simulator.simulation import Progress, Simulated, Switches
+    from autoscaler.world.traffic import Per, Traffic
+
+POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+@click.command(
+    epilog=examples(
+        (
+            "what would last month have been, and what do others do with it",
+            "foretide simulate -f qwen-32b.yaml --prometheus http://localhost:9090 --days 28",
+        ),
+        (
+            "on recorded traffic, everything in a folder",
+            "foretide simulate -f qwen-32b.yaml --trace march.csv.gz --against all --out march/",
+        ),
+        (
+            "the questions that are asked of every change",
+            "foretide simulate --scenario simulations/",
+        ),
+        ("who is there to compare with", "foretide simulate --list-peers"),
+    )
+)
+@policy_option(required=False)
+@click.option(
+    "--trace",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Traffic file: CSV, may be compressed.",
+)
+@click.option("--column", metavar="NAME", help="Its value column; default: the first known name.")
+@click.option(
+    "--per",
+    type=click.Choice(["slot", "second"]),
+    help="Whether its values are totals per slot (default) or per second.",
+)
+@click.option("--prometheus", metavar="URL", help="Take the policy's own history from there.")
+@click.option(
+    "--days", type=click.IntRange(min=8), default=28, show_default=True, help="How many days of it."
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Controller configuration: where Prometheus is.",
+)
+@click.option(
+    "--scenario",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH",
+    help="A question with its claims, or a folder of them.",
+)
+@click.option(
+    "--against",
+    default="hpa,fixed-p99",
+    show_default=True,
+    metavar="NAMES",
+    help="Peers: names with commas, all, or none.",
+)
+@click.option(
+    "--tuned", is_flag=True, help="Each peer also with the settings that hindsight chooses."
+)
+@click.option(
+    "--frontier", is_flag=True, help="Sweep a margin on every floor: the cost-lateness curve."
+)
+@click.option("--list-peers", is_flag=True, help="Print each peer with its source, and end.")
+@click.option(
+    "--replicas-at-p99",
+    type=POSITIVE,
+    metavar="N",
+    help="Capacity from the traffic instead of the policy's.",
+)
+@click.option(
+    "--cold-start",
+    type=DURATION,
+    metavar="DURATION",
+    help="The world's; the policy's too unless it says its own.",
+)
+@click.option(
+    "--step",
+    type=DURATION,
+    default="60s",
+    show_default=True,
+    metavar="DURATION",
+    help="Step of the world.",
+)
+@click.option(
+    "--within-slot",
+    type=click.Choice(["linear", "hold"]),
+    default="linear",
+    show_default=True,
+    help="What demand does between two rows.",
+)
+@click.option(
+    "--hpa-target",
+    type=POSITIVE,
+    default=0.7,
+    show_default=True,
+    help="Target of the HPA above everyone.",
+)
+@click.option("--no-hpa", is_flag=True, help="Nothing above the floors.")
+@click.option(
+    "--hpa",
+    "hpa_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A real autoscaling/v2 manifest above everyone.",
+)
+@click.option(
+    "--from",
+    "since",
+    type=DURATION,
+    metavar="DURATION",
+    help="Evaluate from this long after the first row.",
+)
+@click.option(
+    "--to", "until", type=DURATION, metavar="DURATION", help="End this long after the first row."
+)
+@click.option("--gpus", type=POSITIVE, default=1.0, show_default=True, help="GPUs of a replica.")
+@click.option("--gpu-price", type=POSITIVE, help="Price of a GPU-hour.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write summary, timelines, decisions, report there.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
+@json_option
+def command(**given: object) -> int:
+    """Replay traffic through the production decision, and through what people use instead.
+
+    The same cycle that runs in the cluster runs on a stepped clock, with an HPA above it; so do
+    the peers. The score is cost against a clairvoyant's, times one plus a hundred times the share
+    of late requests: 1.0 is perfect, one per cent late doubles it. What is not known at a moment
+    is shown to nobody.
+
+    Exit code 1 when a scenario's claim fails, 130 with a valid partial result after Ctrl-C.
+    """
+    if given["list_peers"]:
+        return _list_peers(as_json=bool(given["as_json"]))
+    if given["scenario"] is not None:
+        from autoscaler.cli.scenarios import run_scenarios
+
+        path = given["scenario"]
+        folder = given["out"]
+        return run_scenarios(
+            Path(str(path)),
+            out=folder if isinstance(folder, Path) else None,
+            as_json=bool(given["as_json"]),
+        )
+    return _one(given)
+
+
+def _list_peers(*, as_json: bool) -> int:
+    """Print every peer with a line of source."""
+    from autoscaler.simulator.peers import peers
+
+    rows = [(peer.name, peer.source) for peer in peers().values()]
+    if as_json:
+        print_json([{"name": name, "source": source} for name, source in rows])
+        return ExitCode.DONE
+    for name, source in rows:
+        click.echo(f"{name:<28}{source}")
+    return ExitCode.DONE
+
+
+def _one(given: dict[str, object]) -> int:
+    """Answer one question about one policy."""
+    from autoscaler.simulator.peers import chosen
+    from autoscaler.simulator.simulation import lay, simulate
+
+    policy = one_policy(given["policy"])
+    against = chosen(str(given["against"]))
+    traffic, name = _traffic(policy, given)
+    policy, world = lay(policy, traffic, _switches(given))
+    out = given["out"]
+    folder = out if isinstance(out, Path) else None
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    seed = _int(given["seed"])
+    with progress(quiet=bool(given["as_json"])) as told:
+        simulated = simulate(
+            policy,
+            world,
+            against,
+            tuned=bool(given["tuned"]),
+            swept=bool(given["frontier"]),
+            seed=seed,
+            jobs=_int(given["jobs"]),
+            records=None if folder is None else folder / "decisions.jsonl",
+            progress=told,
+        )
+    from autoscaler.simulator.outputs import Asked
+
+    asked = Asked(
+        traffic=traffic,
+        name=name,
+        seed=seed,
+        gpus=_float(given["gpus"]) or 1.0,
+        price=_float(given["gpu_price"]),
+    )
+    if folder is not None:
+        write(simulated, asked, folder)
+    _show(simulated, asked, as_json=bool(given["as_json"]))
+    return ExitCode.INTERRUPTED if simulated.partial else ExitCode.DONE
+
+
+def write(simulated: Simulated, asked: Asked, folder: Path) -> None:
+    """Write summary, timelines and report of a simulation."""
+    from autoscaler.report import write_html, write_png
+    from autoscaler.simulator.outputs import file_name, summary, write_json, write_timeline
+    from autoscaler.simulator.pictures import report_of
+
+    write_json(summary(simulated, asked), folder / "summary.json")
+    (folder / "timelines").mkdir(exist_ok=True)
+    for run in (*simulated.runs, simulated.best):
+        write_timeline(simulated, run, folder / "timelines" / file_name(run))
+    report = report_of(simulated, asked.name)
+    write_html(report, folder / "report.html")
+    write_png(report, folder / "report.png")
+
+
+def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
+    """Print the table, or the summary as JSON."""
+    from autoscaler.simulator.outputs import summary
+    from autoscaler.simulator.pictures import lead_of, table_of
+
+    if as_json:
+        print_json(summary(simulated, asked))
+        return
+    from rich.table import Table
+
+    shown = table_of(simulated)
+    table = Table(title=shown.title, caption=shown.note)
+    for index, column in enumerate(shown.columns):
+        table.add_column(column, justify="right" if index else "left")
+    for index, row in enumerate(shown.rows):
+        table.add_row(*row, style="bold" if index == shown.strong else None)
+    console().print(table)
+    click.echo(lead_of(simulated))
+    if simulated.partial:
+        say("interrupted: this is what was done until then")
+
+
+def one_policy(path: object) -> TidePolicy:
+    """Read the one policy of a file."""
+    from autoscaler.adapters.policies import load
+
+    if not isinstance(path, Path):
+        raise InputError("-f/--policy: a policy is needed (or --scenario, which brings its own)")
+    policies = load([path])
+    if len(policies) != 1:
+        names = ", ".join(policy.key for policy in policies)
+        raise InputError(f"{path}: found {len(policies)} policies ({names}); simulate plays one")
+    return policies[0]
+
+
+def _traffic(policy: TidePolicy, given: dict[str, object]) -> tuple[Traffic, str]:
+    """Read the traffic from a file, or from Prometheus."""
+    trace = given["trace"]
+    if isinstance(trace, Path):
+        from autoscaler.world.traffic import read_traffic
+
+        per: Per | None = None if given["per"] is None else _per(str(given["per"]))
+        traffic = read_traffic(trace, _text(given["column"]), per)
+        for line in traffic.refused[:5]:
+            say(f"{trace}: {line}")
+        if traffic.refused:
+            say(f"{trace}: {len(traffic.refused)} rows were not used")
+        return traffic, trace.name.removesuffix(".gz").removesuffix(".csv")
+    if given["prometheus"] is None and given["config"] is None:
+        raise InputError("--trace FILE, --prometheus URL or --scenario PATH: one is needed")
+    from autoscaler.simulator.foreign import from_prometheus
+
+    config = given["config"]
+    settings = configuration(
+        config if isinstance(config, Path) else None, _text(given["prometheus"]), None
+    )
+    traffic = from_prometheus(policy, settings, wall_clock(), _int(given["days"]))
+    return traffic, f"{policy.key}, {given['days']} days"
+
+
+def _switches(given: dict[str, object]) -> Switches:
+    """Collect the switches of the plain world."""
+    from autoscaler.simulator.hpa_file import read_hpa
+    from autoscaler.simulator.simulation import Switches
+
+    hpa_file = given["hpa_file"]
+    if given["no_hpa"] and isinstance(hpa_file, Path):
+        raise InputError("--no-hpa and --hpa exclude each other")
+    return Switches(
+        replicas_at_p99=_float(given["replicas_at_p99"]),
+        cold_start=_float(given["cold_start"]),
+        step=_float(given["step"]) or 60.0,
+        within="hold" if given["within_slot"] == "hold" else "linear",
+        target=None if given["no_hpa"] else _float(given["hpa_target"]),
+        manifest=read_hpa(hpa_file) if isinstance(hpa_file, Path) else None,
+        since=_float(given["since"]),
+        until=_float(given["until"]),
+    )
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Progress]:
+    """Progress with remaining time on stderr, when that is a terminal and nobody wants JSON."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeRemainingColumn())
+    shown = console(stderr=True)
+    with Progress(*columns, console=shown, transient=True, disable=quiet) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def told(what: str, share: float) -> None:
+            bar.update(task, description=what, completed=share)
+
+        yield told
+
+
+def _per(given: str) -> Per:
+    """Give one of the two ways; click allows no other."""
+    return "second" if given == "second" else "slot"
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _float(value: object) -> float | None:
+    return None if value is None else float(str(value))
+
+
+def _int(value: object) -> int:
+    return int(str(value))

@@ -1,0 +1,171 @@
+"""A simulation as a report: the answer, the table, and charts of every run to switch on and off."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoscaler.model import Floats
+from autoscaler.replay import need_of
+from autoscaler.report import Band, Chart, Line, Note, Report, Shape, Step, Table
+from autoscaler.simulator.runs import Run
+from autoscaler.simulator.simulation import Simulated
+
+SHOWN = 2  # runs that are on when the report opens: ours and the first peer
+
+
+def report_of(simulated: Simulated, name: str) -> Report:
+    """Give the report of a simulation on the traffic of that name."""
+    world = simulated.world
+    steps = np.arange(world.start, len(world.demand), dtype=np.float64)
+    times = world.begins + world.service.step * steps
+    partial = " (interrupted: what was done until then)" if simulated.partial else ""
+    return Report(
+        title=f"{simulated.policy.key} on {name}{partial}",
+        lead=lead_of(simulated),
+        facts=_facts(simulated),
+        tables=(table_of(simulated),),
+        charts=(
+            _demand(simulated, times),
+            _replicas(simulated, times),
+            _waits(simulated, times),
+        ),
+        footer="foretide simulate. Rules of the world: docs, the plain world.",
+    )
+
+
+def lead_of(simulated: Simulated) -> str:
+    """Give the answer in a sentence or two."""
+    ours = simulated.runs[0]
+    account = ours.account
+    text = (
+        f"Foretide: score {account.score:.2f} (cost {account.cost_ratio:.2f} of the clairvoyant's, "
+        f"{account.late_fraction:.2%} of requests late)."
+    )
+    others = simulated.runs[1:]
+    if not others:
+        return text
+    best = min(others, key=lambda run: run.account.score)
+    return (
+        f"{text} Best of {len(others)} others: {best.name} with {best.account.score:.2f} "
+        f"({best.account.cost_ratio:.2f}, {best.account.late_fraction:.2%})."
+    )
+
+
+def table_of(simulated: Simulated) -> Table:
+    """Give one row a run, ours in bold, the clairvoyant last."""
+    rows = [_row(simulated, run) for run in (*simulated.runs, simulated.best)]
+    return Table(
+        title="Score and what it is made of",
+        columns=(
+            *("run", "score", "95 %", "cost ratio", "late", "worst hour late", "longest wait"),
+            *("replica-hours", "starts", "changes/day", "short"),
+        ),
+        rows=tuple(rows),
+        strong=0,
+        note="score = cost ratio × (1 + 100 × price × late share); 1.00 is the clairvoyant. "
+        "95 %: bootstrap over days. short: hours with fewer ready replicas than the need.",
+    )
+
+
+def _row(simulated: Simulated, run: Run) -> tuple[str, ...]:
+    """Give the cells of a run."""
+    account, found = run.account, simulated.intervals.get(run.name)
+    wait = account.worst_wait_seconds
+    return (
+        run.name,
+        f"{account.score:.2f}",
+        "–" if found is None else f"{found.score.low:.2f} … {found.score.high:.2f}",
+        f"{account.cost_ratio:.2f}",
+        f"{account.late_fraction:.2%}",
+        f"{account.worst_hour_late_fraction:.1%}",
+        f"{wait:.0f} s" if np.isfinite(wait) else "nothing served",
+        f"{account.replica_hours:,.0f}",
+        f"{account.replicas_started:,}",
+        f"{account.changes_per_day:.1f}",
+        f"{account.short_seconds / 3600:.1f} h",
+    )
+
+
+def _facts(simulated: Simulated) -> tuple[tuple[str, str], ...]:
+    """Give what was run, as label and text."""
+    world = simulated.world
+    service = world.service
+    above = "none" if world.target is None else f"plain HPA at {world.target:.0%}"
+    facts = [
+        ("Evaluated", f"{(len(world.demand) - world.measured) / world.day:.1f} days"),
+        ("History before", f"{world.start / world.day:.0f} days"),
+        ("Capacity of a replica", f"{service.capacity:.4g} /s"),
+        ("Cold start", f"{service.cold * service.step:.0f} s"),
+        ("Above the floors", "HPA of the manifest" if world.full else above),
+        ("Promise", f"{service.wait:g} s"),
+    ]
+    if simulated.flight is not None:
+        chosen = {fit.name: None for fit in simulated.flight.learnings}
+        facts.append(("Forecasters chosen", ", ".join(chosen)))
+    return tuple(facts)
+
+
+def _demand(simulated: Simulated, times: Floats) -> Chart:
+    """Demand, and what was expected of it when it had to be ordered for."""
+    world, ours = simulated.world, simulated.runs[0]
+    series: list[Shape] = []
+    if ours.expected is not None:
+        series.append(
+            Band(
+                label="expected, median to order quantile",
+                tone="forecast",
+                lower=ours.expected[0],
+                upper=ours.expected[1],
+            )
+        )
+    series.append(Line(label="demand", tone="demand", values=world.run_demand))
+    return Chart(
+        title="Demand, and what was expected one lead time before",
+        unit="/s",
+        times=times,
+        series=tuple(series),
+        zone=simulated.policy.spec.time_zone,
+    )
+
+
+def _replicas(simulated: Simulated, times: Floats) -> Chart:
+    """Need, our floor with the reason of each change, and ready replicas of each run."""
+    world, ours = simulated.world, simulated.runs[0]
+    need = need_of(world.run_demand, world.service).astype(np.float64)
+    series: list[Shape] = [Step(label="need", tone="need", values=need, fill=True)]
+    if ours.floors is not None:
+        floor = ours.floors.astype(np.float64)
+        series.append(Step(label="floor", tone="floor", group=ours.name, values=floor))
+    for index, run in enumerate(simulated.runs):
+        ready = run.replayed.ready[0].astype(np.float64)
+        series.append(
+            Step(label=f"{run.name} ready", group=run.name, values=ready, shown=index < SHOWN)
+        )
+    return Chart(
+        title="Replicas",
+        unit="replicas",
+        times=times,
+        series=tuple(series),
+        notes=tuple(
+            Note(at=float(times[step]), text=text, group=ours.name) for step, text in ours.changes
+        ),
+        zone=simulated.policy.spec.time_zone,
+    )
+
+
+def _waits(simulated: Simulated, times: Floats) -> Chart:
+    """How long the backlog of each run would have made a request wait, at most 15 minutes."""
+    series: list[Shape] = []
+    for index, run in enumerate(simulated.runs):
+        served = run.replayed.ready[0] * simulated.world.service.capacity
+        backlog = run.replayed.backlog[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            waits = np.where(backlog > 0, np.minimum(backlog / served, 900.0), 0.0)
+        series.append(Line(label=f"{run.name}", group=run.name, values=waits, shown=index < SHOWN))
+    return Chart(
+        title="Wait that the backlog was worth (cut at 900 s)",
+        unit="s",
+        times=times,
+        series=tuple(series),
+        zone=simulated.policy.spec.time_zone,
+    )
