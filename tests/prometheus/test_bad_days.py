@@ -276,6 +276,24 @@ def test_an_older_part_that_fails_makes_the_history_partial_not_absent(
     source.close()
 
 
+def test_a_first_read_that_runs_out_of_time_goes_on_with_the_next_cycle(
+    server: PrometheusServer, clock: Clock
+):
+    asked = policy(query="sum(rps)", history="28d")
+    source = PrometheusDemand(config(server, timeout="1s"))
+
+    def third_is_slow() -> Faults:
+        return Faults(delay=30.0) if len(server.requests) == 3 else Faults()
+
+    server.take_faults = third_is_slow  # type: ignore[method-assign]  # a switch more
+    first = source.read(asked, NOW)
+    assert any("older parts could not be read yet" in text for text in first.warnings)
+    clock.now += STEP
+    second = source.read(asked, clock.now)
+    assert second.warnings == ()
+    source.close()
+
+
 def test_what_is_too_much_at_once_is_asked_for_in_smaller_parts(server: PrometheusServer):
     source = PrometheusDemand(config(server))
     most = 1000
