@@ -94,6 +94,7 @@ class Controller:
     def start(self) -> None:
         """Begin to tend."""
         period = self._w.period
+        self._w.metrics.leader.set_function(self._w.leadership.is_leader)
         self._w.leadership.start()
         self._workers.start()
         self._desk.start()
@@ -210,6 +211,9 @@ class Controller:
             logger.exception(
                 "a cycle failed, so its floor stays; this is a bug", extra={"policy": key}
             )
+        if self.fleet.get(key) is not tended:  # removed meanwhile: what was recorded is undone
+            self._w.records.forget(tended.policy)
+            return
         slot = until_slot(key, self._w.clock.now(), period)
         if outcome is Outcome.CONFLICT:  # decide again soon, on what is there then
             self._queue.retry(key, slot)
@@ -226,7 +230,6 @@ class Controller:
     def _watch(self) -> None:
         """Look after the workers, and show that somebody does."""
         self._w.metrics.stuck.set(self._workers.watch())
-        self._w.metrics.leader.set(self._w.leadership.is_leader())
         self._beat = self._w.clock.monotonic()
 
     def healthy(self) -> str:
