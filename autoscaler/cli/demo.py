@@ -93,6 +93,7 @@ def command(
         _introduce(story, days)
     shown = _run(story, records, seed, quiet=as_json)
     if len(shown.times) < 2:
+        say("Interrupted before there was anything to compare.")
         return ExitCode.INTERRUPTED
     _write(shown, out, seed)
     if as_json:
@@ -182,14 +183,14 @@ def _in_bar(bar: Progress, story: Story) -> Callable[[Moment], None]:
 
 
 def _in_lines(story: Story) -> Callable[[Moment], None]:
-    """Progress in a log: one line every eight simulated hours."""
+    """Progress in a log: one line every four simulated hours."""
     from autoscaler.report import local_time
 
     zone = story.policy.spec.time_zone
     said = {"at": 0.0}
 
     def tell(moment: Moment) -> None:
-        if moment.now - said["at"] >= 8 * 3600:
+        if moment.now - said["at"] >= 4 * 3600:
             said["at"] = moment.now
             say(
                 f"  {local_time(moment.now, zone)}: demand {moment.demand:.1f}/s needs "

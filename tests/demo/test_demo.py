@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from autoscaler.sandbox.demo import Moment, Shown, run_demo
 from autoscaler.sandbox.story import STEP, Story, generated, recorded
 
 MINUTES = 90
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def morning(seed: int) -> Story:
@@ -137,3 +141,26 @@ def test_a_trace_that_is_too_short_is_refused(
 def test_options_of_a_trace_without_one_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert foretide(["demo", "--column", "requests"]) == 2
     assert "there is none" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_it_early_with_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "autoscaler.cli.main", "demo", "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert demo.stderr is not None
+    progress = 0
+    while progress < 2:  # the second line comes four simulated hours after the first
+        line = demo.stderr.readline()
+        assert line
+        progress += "floor" in line.partition("demand")[2]
+    demo.send_signal(signal.SIGINT)
+    text, errors = demo.communicate(timeout=100)
+    assert demo.returncode == 130
+    assert "Traceback" not in errors
+    assert "What it cost" in text
+    assert json.loads((out / "summary.json").read_text())["whole"] is False
