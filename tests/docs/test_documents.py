@@ -30,6 +30,21 @@ DOCUMENTS = [
 ]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 
+# what surrounds a block that shows only a part of a policy's spec
+SPEC = {
+    "mode": "Observe",
+    "targetRef": {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "name": "x"},
+    "demand": {"preset": "vllm"},
+    "capacity": {"perReplica": 1},
+    "coldStart": {"duration": "5m"},
+    "floor": {"min": 1},
+}
+WHOLE = {
+    "apiVersion": "foretide.dev/v1alpha1",
+    "kind": "TidePolicy",
+    "metadata": {"name": "x", "namespace": "x"},
+}
+
 
 def blocks(*languages: str) -> Iterator[object]:
     """Code blocks in one of the languages, as test parameters named after their place."""
@@ -66,8 +81,13 @@ def test_a_block_of_yaml_is_what_it_says(text: str, tmp_path: Path):
         reading = read_text(text.encode(), "block.yaml")
         assert reading.problems == ()
         return
-    if any(isinstance(each, dict) and "kind" in each for each in documents):
-        return  # a manifest of Kubernetes or of others
+    keys = {key for each in documents if isinstance(each, dict) for key in each}
+    if keys & {"kind", "groups"}:
+        return  # a manifest of Kubernetes or of others; rules of Prometheus
+    if keys <= SPEC.keys() | {"events", "release", "promise", "timeZone"}:
+        whole = {**WHOLE, "spec": {**SPEC, **documents[0]}}
+        assert read_text(yaml.safe_dump(whole).encode(), "block.yaml").problems == ()
+        return
     file = tmp_path / "config.yaml"
     file.write_text(text)
     load_config(file, {}, {})
