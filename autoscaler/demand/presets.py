@@ -29,7 +29,15 @@ REJECTED = "vllm:admission_rejections_total"
 HTTP = "http_requests_total"
 STARTED = "process_start_time_seconds"
 
-HANDLERS = "/v1/(chat/)?completions|/v1/responses|/v1/messages"
+HANDLERS = "|".join(  # regular expressions there are anchored
+    (
+        "/v1/(chat/)?completions",
+        "/v1/(responses|messages|embeddings)",
+        "/v1/audio/(transcriptions|translations)",
+        "(/v[12])?/(score|rerank|embed|pooling|classify)",
+        "/invocations",
+    )
+)
 """Handlers of vLLM's API server behind which a request becomes work for the engine."""
 
 ENGINE_LABELS = frozenset({"model_name", "engine", "model", "finished_reason"})

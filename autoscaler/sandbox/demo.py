@@ -142,7 +142,7 @@ def run_demo(
         demand=story.values[story.history : story.history + done],
         runs=runs,
         told=told,
-        requests=len(prometheus.requests),
+        requests=prometheus.asked,
         whole=done == story.steps,
     )
 

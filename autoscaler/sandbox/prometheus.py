@@ -76,6 +76,7 @@ class PrometheusServer:
     faults : what is wrong with it
     require : headers without which it answers 401
     requests : the last 10,000 requests seen, oldest first
+    asked : how many requests were seen in all
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class PrometheusServer:
         self.faults = Faults()
         self.require: dict[str, str] = {}
         self.requests: deque[Request] = deque(maxlen=10_000)
+        self.asked = 0
         self._lock = threading.Lock()
         self._scheme = "https" if tls else "http"
         self._server = _Server(self, port, tls)
@@ -109,8 +111,9 @@ class PrometheusServer:
         self.store.append(name, labels, times, values)
 
     def take_faults(self) -> Faults:
-        """Faults that apply to one request, which is counted."""
+        """Count one request, and tell the faults that apply to it."""
         with self._lock:
+            self.asked += 1
             if self.faults.times is None:
                 return replace(self.faults)
             if self.faults.times <= 0:
