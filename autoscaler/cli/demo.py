@@ -169,12 +169,13 @@ def _in_bar(bar: Progress, story: Story) -> Callable[[Moment], None]:
     from autoscaler.report import local_time
 
     zone = story.policy.spec.time_zone
-    task = bar.add_task("", total=1.0, clock="", state="")
+    learning = f"learning from {story.history / 1440:.0f} days of history"
+    task = bar.add_task("", total=1.0, clock=learning, state="")
 
     def tell(moment: Moment) -> None:
         state = (
-            f"demand {moment.demand:5.1f}/s  need {moment.need:3d}  "
-            f"floor {moment.floor:3d}  ready {moment.ready:3d}"
+            f"{moment.demand:5.1f}/s  need {moment.need:2d}  "
+            f"floor {moment.floor:2d}  ready {moment.ready:2d}"
         )
         clock = local_time(moment.now, zone).rpartition(" ")[0]
         bar.update(task, completed=moment.share, clock=clock, state=state)
