@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,24 +10,18 @@ import click
 from autoscaler.cli.options import (
     DURATION,
     ExitCode,
-    configuration,
     console,
     examples,
     json_option,
     policy_option,
     print_json,
     say,
-    wall_clock,
 )
-from autoscaler.errors import InputError
+from autoscaler.cli.simulating import number, one_policy, progress, switches_of, traffic_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autoscaler.policy import TidePolicy
     from autoscaler.simulator.outputs import Asked
-    from autoscaler.simulator.simulation import Progress, Simulated, Switches
-    from autoscaler.world.traffic import Per, Traffic
+    from autoscaler.simulator.simulation import Simulated
 
 POSITIVE = click.FloatRange(min=0, min_open=True)
 
@@ -201,13 +194,13 @@ def _one(given: dict[str, object]) -> int:
 
     policy = one_policy(given["policy"])
     against = chosen(str(given["against"]))
-    traffic, name = _traffic(policy, given)
-    policy, world = lay(policy, traffic, _switches(given))
+    traffic, name = traffic_of(policy, given)
+    policy, world = lay(policy, traffic, switches_of(given))
     out = given["out"]
     folder = out if isinstance(out, Path) else None
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    seed = _int(given["seed"])
+    seed = whole(given["seed"])
     with progress(quiet=bool(given["as_json"])) as told:
         simulated = simulate(
             policy,
@@ -216,7 +209,7 @@ def _one(given: dict[str, object]) -> int:
             tuned=bool(given["tuned"]),
             swept=bool(given["frontier"]),
             seed=seed,
-            jobs=_int(given["jobs"]),
+            jobs=whole(given["jobs"]),
             records=None if folder is None else folder / "decisions.jsonl",
             progress=told,
         )
@@ -226,8 +219,8 @@ def _one(given: dict[str, object]) -> int:
         traffic=traffic,
         name=name,
         seed=seed,
-        gpus=_float(given["gpus"]) or 1.0,
-        price=_float(given["gpu_price"]),
+        gpus=number(given["gpus"]) or 1.0,
+        price=number(given["gpu_price"]),
     )
     if folder is not None:
         write(simulated, asked, folder)
@@ -270,94 +263,3 @@ def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
     click.echo(lead_of(simulated))
     if simulated.partial:
         say("interrupted: this is what was done until then")
-
-
-def one_policy(path: object) -> TidePolicy:
-    """Read the one policy of a file."""
-    from autoscaler.adapters.policies import load
-
-    if not isinstance(path, Path):
-        raise InputError("-f/--policy: a policy is needed (or --scenario, which brings its own)")
-    policies = load([path])
-    if len(policies) != 1:
-        names = ", ".join(policy.key for policy in policies)
-        raise InputError(f"{path}: found {len(policies)} policies ({names}); simulate plays one")
-    return policies[0]
-
-
-def _traffic(policy: TidePolicy, given: dict[str, object]) -> tuple[Traffic, str]:
-    """Read the traffic from a file, or from Prometheus."""
-    trace = given["trace"]
-    if isinstance(trace, Path):
-        from autoscaler.world.traffic import read_traffic
-
-        per: Per | None = None if given["per"] is None else _per(str(given["per"]))
-        traffic = read_traffic(trace, _text(given["column"]), per)
-        for line in traffic.refused[:5]:
-            say(f"{trace}: {line}")
-        if traffic.refused:
-            say(f"{trace}: {len(traffic.refused)} rows were not used")
-        return traffic, trace.name.removesuffix(".gz").removesuffix(".csv")
-    if given["prometheus"] is None and given["config"] is None:
-        raise InputError("--trace FILE, --prometheus URL or --scenario PATH: one is needed")
-    from autoscaler.simulator.foreign import from_prometheus
-
-    config = given["config"]
-    settings = configuration(
-        config if isinstance(config, Path) else None, _text(given["prometheus"]), None
-    )
-    traffic = from_prometheus(policy, settings, wall_clock(), _int(given["days"]))
-    return traffic, f"{policy.key}, {given['days']} days"
-
-
-def _switches(given: dict[str, object]) -> Switches:
-    """Collect the switches of the plain world."""
-    from autoscaler.simulator.hpa_file import read_hpa
-    from autoscaler.simulator.simulation import Switches
-
-    hpa_file = given["hpa_file"]
-    if given["no_hpa"] and isinstance(hpa_file, Path):
-        raise InputError("--no-hpa and --hpa exclude each other")
-    return Switches(
-        replicas_at_p99=_float(given["replicas_at_p99"]),
-        cold_start=_float(given["cold_start"]),
-        step=_float(given["step"]) or 60.0,
-        within="hold" if given["within_slot"] == "hold" else "linear",
-        target=None if given["no_hpa"] else _float(given["hpa_target"]),
-        manifest=read_hpa(hpa_file) if isinstance(hpa_file, Path) else None,
-        since=_float(given["since"]),
-        until=_float(given["until"]),
-    )
-
-
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[Progress]:
-    """Progress with remaining time on stderr, when that is a terminal and nobody wants JSON."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeRemainingColumn())
-    shown = console(stderr=True)
-    with Progress(*columns, console=shown, transient=True, disable=quiet) as bar:
-        task = bar.add_task("", total=1.0)
-
-        def told(what: str, share: float) -> None:
-            bar.update(task, description=what, completed=share)
-
-        yield told
-
-
-def _per(given: str) -> Per:
-    """Give one of the two ways; click allows no other."""
-    return "second" if given == "second" else "slot"
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _float(value: object) -> float | None:
-    return None if value is None else float(str(value))
-
-
-def _int(value: object) -> int:
-    return int(str(value))

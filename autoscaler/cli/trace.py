@@ -62,7 +62,8 @@ def import_(kind: str, source: Path, out: Path, slot: float) -> int:
     `log` is CSV or JSON lines with a timestamp, and input and output tokens where known.
     `prometheus` is an answer of /api/v1/query_range, `grafana` the CSV of a panel.
     """
-    from autoscaler.simulator.foreign import import_traffic, write_traffic
+    from autoscaler.simulator.foreign import write_traffic
+    from autoscaler.simulator.formats import import_traffic
 
     imported = import_traffic(kind, source, slot)
     write_traffic(imported, out)
@@ -87,8 +88,9 @@ def export(
     as_json: bool,
 ) -> int:
     """Take a policy's own history from Prometheus into a traffic file."""
-    from autoscaler.cli.simulate import one_policy
-    from autoscaler.simulator.foreign import Imported, from_prometheus, write_traffic
+    from autoscaler.cli.simulating import one_policy
+    from autoscaler.simulator.foreign import from_prometheus, write_traffic
+    from autoscaler.simulator.formats import Imported
 
     wanted = one_policy(policy)
     traffic = from_prometheus(

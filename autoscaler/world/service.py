@@ -92,6 +92,7 @@ class Snapshot:
     backlog : demand that waits at its end
     wait : seconds that the backlog is worth, infinite with nothing ready
     late : whether the step's requests are late
+    lost : demand that gave up in the step
     """
 
     now: float
@@ -103,6 +104,7 @@ class Snapshot:
     backlog: float
     wait: float
     late: bool
+    lost: float = 0.0
 
 
 class World:
@@ -244,6 +246,7 @@ class World:
             backlog=backlog,
             wait=wait,
             late=late,
+            lost=arrived.lost,
         )
 
     def _count(self, snapshot: Snapshot, arrived: Arrived, dt: float) -> None:

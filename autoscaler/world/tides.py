@@ -79,7 +79,9 @@ class Tide:
     burst_minutes: float = 10.0
 
 
-def make_tide(tide: Tide, days: float, *, seed: int, step: float = 60.0) -> Floats:
+def make_tide(
+    tide: Tide, days: float, *, seed: int, step: float = 60.0, clock: Floats | None = None
+) -> Floats:
     """Demand per second for every step of `days`, shape (n,), >= 0; same seed, same bytes.
 
     Parameters
@@ -88,10 +90,12 @@ def make_tide(tide: Tide, days: float, *, seed: int, step: float = 60.0) -> Floa
     days : length
     seed : of noise, bursts and arrivals; longer tides begin as shorter ones only in their mean
     step : seconds
+    clock : what to add to each step's time to get what a clock on the wall shows, in seconds,
+        shape (n,): a summer time that begins or ends
     """
     count = round(days * DAY / step)
     at = np.arange(count, dtype=np.float64) * (step / DAY)
-    mean = mean_of(tide, at)
+    mean = mean_of(tide, at if clock is None else at + clock / DAY)
     noises, bursts, arrivals = np.random.default_rng(seed).spawn(3)
     mean = mean * np.exp(_slow_noise(tide, count, step, noises))
     mean = mean * _bursts(tide, count, step, bursts)
