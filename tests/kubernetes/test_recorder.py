@@ -16,7 +16,20 @@ from autoscaler.adapters.kubernetes.recorder import ClusterRecorder
 from autoscaler.adapters.kubernetes.resources import EVENTS, POLICIES
 from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ObservationError
-from autoscaler.model import Change, Code, Memory, Mode, Outcome, Plan, Reason, Result, Target
+from autoscaler.model import (
+    Change,
+    Code,
+    Forecast,
+    Knowledge,
+    Memory,
+    Mode,
+    Outcome,
+    Plan,
+    Reason,
+    Result,
+    Series,
+    Target,
+)
 from autoscaler.policy import TidePolicy
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from tests.kubernetes.world import CRD, decided, observed
@@ -162,6 +175,26 @@ def test_who_does_not_lead_says_nothing_and_a_failing_cluster_raises_nothing(
     stage.server.faults.clear()
     stage.record(decided(TARGET, 2))
     assert stage.status()["floor"] == 2
+
+
+class Pinned:
+    """A fitted forecaster of which only the name is asked."""
+
+    name = "weekly"
+
+    def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
+        raise NotImplementedError
+
+
+def test_what_was_learnt_is_named(stage: Stage):
+    knowledge = Knowledge(fitted=Pinned(), order_level=0.9, fitted_at=1_799_996_400.0)
+    stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))
+    assert stage.status()["knowledge"] == {
+        "forecaster": "weekly",
+        "fittedAt": "2027-01-15T07:00:00Z",
+    }
+    stage.record(decided(TARGET, 2))
+    assert "knowledge" not in stage.status()
 
 
 def test_a_cluster_without_the_definition_says_what_to_do():

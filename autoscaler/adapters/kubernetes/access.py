@@ -44,12 +44,7 @@ def connect(
     configuration.connection_pool_maxsize = _POOL
     try:
         if isinstance(kubeconfig, Mapping):
-            load_kube_config_from_dict(
-                dict(kubeconfig),
-                context=context,
-                client_configuration=configuration,
-                persist_config=False,
-            )
+            load_kube_config_from_dict(dict(kubeconfig), context, configuration, False)
             return Cluster(configuration, timeouts=timeouts)
         path = _default_path() if kubeconfig is None else str(kubeconfig)
         if kubeconfig is None and context is None and not _exists(path):
@@ -59,7 +54,7 @@ def connect(
                 f"no cluster: there is no kubeconfig at {path} and this is not a pod; "
                 "set KUBECONFIG, or name one with --context and a kubeconfig that has it"
             )
-        load_kube_config(path, context, configuration, persist_config=False)
+        load_kube_config(path, context, configuration, False)  # never written to
     except (ConfigException, yaml.YAMLError, OSError, KeyError, TypeError, ValueError) as error:
         where = "the given kubeconfig" if isinstance(kubeconfig, Mapping) else "the kubeconfig"
         name = f", context {context!r}" if context else ""
