@@ -52,7 +52,7 @@ def close_gaps(floor: Ints, longest: int) -> Ints:
     if longest <= 0 or n == 0:
         return floor.copy()
     span = longest + 1
-    low = np.iinfo(np.int64).min
+    low = -1  # below every floor, and not so low that its negative overflows
     padded = np.concatenate([np.full(span, low), floor, np.full(span, low)])
     ahead = largest_ahead(padded, longest)
     closed: Ints = -largest_ahead(-ahead[::-1], longest)[::-1]

@@ -71,7 +71,7 @@ class ImpatientQueue:
         self,
         *,
         patience: float = 30.0,
-        service: float = 5.0,
+        service: float = 2.0,
         retry: float = 0.0,
         pause: float = 10.0,
     ) -> None:
