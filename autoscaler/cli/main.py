@@ -115,7 +115,7 @@ def print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(
         ("see it work, without a cluster", "foretide demo"),
-        ("what would tomorrow look like?", "foretide plan -f policies/qwen-32b.yaml"),
+        ("what would tomorrow look like?", "foretide plan -f policies/vllm.yaml"),
         ("run it and let it only watch", "foretide run -f policies/ --observe-only"),
     )
     + "\n\nExit codes: 0 done, 1 failed, 2 bad input, 3 done but in doubt, 130 interrupted.",

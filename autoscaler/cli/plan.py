@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog=examples(
-        ("the next 24 hours, as a picture", "foretide plan -f policies/qwen-32b.yaml"),
+        ("the next 24 hours, as a picture", "foretide plan -f policies/vllm.yaml"),
         (
             "as seen yesterday morning, to compare with what came",
-            "foretide plan -f qwen-32b.yaml --at 2026-11-29T06:00+08:00",
+            "foretide plan -f policies/vllm.yaml --at 2026-11-29T06:00+08:00",
         ),
         (
             "PNG, HTML and JSON for a ticket",
-            "foretide plan -f qwen-32b.yaml --prometheus http://localhost:9090 --out plan/",
+            "foretide plan -f policies/vllm.yaml --prometheus http://localhost:9090 --out plan/",
         ),
     )
 )

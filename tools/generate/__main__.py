@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.generate import configuration, crd, json_schema, policy_reference
+from tools.generate import command_line, configuration, crd, json_schema, policy_reference
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,6 +20,7 @@ FILES: dict[str, Callable[[], str]] = {
     "policies/schema.json": json_schema.text,
     "policies/README.md": policy_reference.text,
     "docs/reference/configuration.md": configuration.text,
+    "docs/reference/command-line.md": command_line.text,
 }
 
 
