@@ -43,7 +43,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     return run_demo(morning(7), records, seed=7)
 
 
-pytestmark = pytest.mark.slow  # ninety cycles over HTTP, and statsmodels once
+# ninety cycles over HTTP, and statsmodels once; a whole day where a command is run
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 def test_the_servers_count_what_the_controller_did(shown: Shown) -> None:
