@@ -43,7 +43,6 @@ class Code(StrEnum):
     NO_KNOWLEDGE = "NoKnowledge"
     KNOWLEDGE_STALE = "KnowledgeStale"
     FIT_FAILED = "FitFailed"
-    NO_MEMORY = "NoMemory"
     CLOCK_BACKWARDS = "ClockBackwards"
     REVERTED = "Reverted"
     # what the plan wants, and why
@@ -148,6 +147,28 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What may have to be carried a lead ahead, as whole distributions (weighted loads).
+
+    Attributes
+    ----------
+    weights : shape (m,), probability of each load
+    lead : shape (m,), rising; demand per second when replicas ordered now become Ready
+    window : shape (m,), rising; largest demand from now until a break-even after that
+    ago : largest demand of that window a day or a week ago (whichever was learnt to help), or NaN
+    after : seconds from the forecast's start to `lead`
+    until : seconds from the forecast's start to the end of `window`
+    """
+
+    weights: Floats
+    lead: Floats
+    window: Floats
+    ago: float
+    after: float
+    until: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """Quantiles of demand for every step ahead of `start`.
 
@@ -156,6 +177,7 @@ class Forecast:
     levels : shape (q,), increasing, in (0, 1)
     quantiles : shape (q, h), demand per second, non-decreasing along q, finite, >= 0
     by : name of the forecaster that made it
+    ahead : what the floor of this moment is decided on, from forecasters that give it
     """
 
     start: float
@@ -163,6 +185,7 @@ class Forecast:
     levels: tuple[float, ...]
     quantiles: Floats
     by: str
+    ahead: Ahead | None = None
 
     def at(self, level: float) -> Floats:
         """Quantile path of one level, shape (h,); linear between the stored levels."""
@@ -205,6 +228,8 @@ class Knowledge:
     tide : strength of the tide (correlation of hourly means with a day or week before);
         NaN = unknown
     span : seconds of history that it was learnt from
+    cover : how many replica-hours one hour's load of a replica is worth covering, learnt from the
+        price of lateness; used where the forecast gives `ahead`, None to order on quantiles
     """
 
     fitted: Fitted
@@ -213,6 +238,12 @@ class Knowledge:
     scores: Mapping[str, float] = field(default_factory=dict)
     tide: float = float("nan")
     span: float = float("inf")
+    cover: float | None = None
+
+    @property
+    def rule(self) -> tuple[float, float | None]:
+        """How replicas are ordered: the quantile, and the price of demand above what stands."""
+        return self.order_level, self.cover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,6 +322,9 @@ class Need:
     order : shape (h,), replicas for the order quantile
     keep : shape (h,), replicas for the median
     now : replicas for the newest known demand
+    recent : replicas for the largest demand of the last half hour
+    least, most : what must stand now by expected cost, and up to what a standing replica is kept;
+        None when replicas are ordered on quantiles
     """
 
     start: float
@@ -298,6 +332,9 @@ class Need:
     order: Ints
     keep: Ints
     now: int
+    recent: int = 0
+    least: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

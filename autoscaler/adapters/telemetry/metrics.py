@@ -17,7 +17,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
-from autoscaler.model import Decision, Knowledge, Memory, Observation, Outcome, Result
+from autoscaler.model import Code, Decision, Knowledge, Memory, Observation, Outcome, Result
 from autoscaler.policy import TidePolicy
 
 OWN = ("namespace", "policy")
@@ -81,6 +81,7 @@ class Metrics:
         self.decided = gauge("decision_timestamp_seconds", "When was last decided.", *OWN)
         self.fitted = gauge("knowledge_timestamp_seconds", "When was last learnt.", *OWN)
         self.decisions = counter("decisions", "Decisions by what became of them.", *OWN, "outcome")
+        self.reverts = counter("reverts", "Floors of ours that somebody else moved.", *OWN)
 
     def _of_the_controller(self) -> None:
         """Say how the controller itself fares."""
@@ -170,6 +171,7 @@ class Metrics:
         self.decided.labels(*own).set(decision.at)
         self.wanted.labels(*own).set(decision.floor)
         self.uncapped.labels(*own).set(decision.uncapped)
+        self.reverts.labels(*own).inc(sum(r.code is Code.REVERTED for r in decision.reasons))
         _set(self.need, own, None if decision.need is None else int(decision.need.now))
         _set(self.lead, own, None if decision.plan is None else decision.plan.lead)
         forecast = decision.forecast
