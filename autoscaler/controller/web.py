@@ -6,6 +6,7 @@ be restarted. Ready means that every policy was observed once; standbys are read
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,7 +40,8 @@ class Web:
             "/readyz": lambda _accept: _answer(ready),
             "/metrics": lambda accept: _metrics(registry, accept),
         }
-        self._server = _Server((host, port), _handler(pages))
+        server = _Server6 if ":" in host else _Server
+        self._server = server((host, port), _handler(pages))
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": 0.1},
@@ -68,6 +70,12 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+
+
+class _Server6(_Server):
+    """The same on an IPv6 address; `::` takes both where the system allows."""
+
+    address_family = socket.AF_INET6
 
 
 Page = Callable[[str], tuple[int, str, bytes]]

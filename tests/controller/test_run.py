@@ -147,6 +147,18 @@ def test_a_write_that_meets_silence_is_unknown_and_sigterm_still_ends_in_time(wo
     assert took < 5.0
 
 
+def test_sigterm_ends_in_time_when_the_whole_cluster_is_silent(world: Stage) -> None:
+    world.service("a")
+    process = world.run()
+    eventually("raised", lambda: world.floor("a") == 6)
+    world.kubernetes.faults.silence()
+    eventually("it notices", lambda: process.metric("foretide_leader") == 0.0)
+    code, took = process.terminate()
+    assert code == 0
+    assert took < 5.0
+    assert world.floor("a") == 6
+
+
 def test_observe_only_writes_to_no_target_and_changing_to_act_starts_from_the_present(
     world: Stage,
 ) -> None:

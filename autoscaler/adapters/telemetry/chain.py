@@ -98,6 +98,7 @@ def fit_of(knowledge: Document, policy: Document, kept: Kept, period: float) -> 
 class Chain:
     """What the reader knows of one policy after the last record."""
 
+    policy: tuple[TidePolicy, Document, str] | None = None  # with its document and fingerprint
     documents: frozenset[str] = frozenset()
     fits: frozenset[str] = frozenset()
     target: Document | None = None
@@ -120,8 +121,12 @@ class Cycle:
 
 def encode(chain: Chain, cycle: Cycle) -> tuple[Document, Chain]:
     """Record of one cycle, and the chain once it has been written."""
-    manifest = cycle.policy.manifest()
-    policy_digest = schema.digest(manifest)
+    known = chain.policy
+    if known is None or known[0] is not cycle.policy:
+        document = cycle.policy.manifest()
+        known = (cycle.policy, document, schema.digest(document))
+        chain = replace(chain, policy=known)
+    _, manifest, policy_digest = known
     record: Document = {"v": schema.VERSION, "at": cycle.at, "policy": cycle.policy.key}
     if policy_digest not in chain.documents:
         record["document"] = manifest

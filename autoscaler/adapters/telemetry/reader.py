@@ -7,6 +7,7 @@ inputs no longer have their fingerprint names them in `altered`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -256,3 +257,26 @@ def _strip(before: Strip | None, document: Document, step: float) -> Strip:
     front = unblock(document.get("front", []), step)
     add = unblock(document.get("add", []), step)
     return apply(before, Patch(before=front, skip=skip, take=take, after=add))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the table of contents: who decided when, and where that stands."""
+
+    key: str
+    at: float
+    source: Source
+
+
+_HEAD = re.compile(r'"at":(-?[0-9.eE+-]+),"policy":"((?:[^"\\]|\\.)*)"')
+
+
+def contents(path: Path) -> Iterator[Entry]:
+    """List what is recorded, without reading back what it says; damaged lines are left out."""
+    for file in files(path):
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, start=1):
+                found = _HEAD.search(line, 0, 400)
+                if found is not None:
+                    key = json.loads(f'"{found[2]}"')
+                    yield Entry(key=key, at=float(found[1]), source=Source(path=file, line=number))

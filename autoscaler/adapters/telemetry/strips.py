@@ -60,6 +60,18 @@ class Strip:
             raise RecordDamaged("a strip has neither runs nor times")
         return _unroll(self.starts, self.counts, self.step)
 
+    @property
+    def only_start(self) -> float | None:
+        """First time when all of it is one run, else None."""
+        return float(self.starts[0]) if self.starts is not None and len(self.starts) == 1 else None
+
+    def part(self, start: int, end: int) -> Strip:
+        """Cut out samples number `start` up to `end`."""
+        only, number = self.only_start, np.arange(start, end, dtype=np.float64)
+        times: Floats = self.times[start:end] if only is None else only + self.step * number
+        values = self.values[start:end].astype(np.float64)
+        return strip(Samples(times=times, values=values), self.step)
+
     def samples(self) -> Samples:
         """Give the samples back, values as float64."""
         return Samples(times=self.times, values=self.values.astype(np.float64))
@@ -93,8 +105,10 @@ def strip(samples: Samples, step: float) -> Strip:
     times = np.asarray(samples.times, dtype=np.float64)
     with np.errstate(over="ignore"):  # then it is not exact, and float64 is kept
         single = np.asarray(samples.values).astype(np.float32)
-    exact = np.array_equal(single.astype(np.float64), samples.values, equal_nan=True)
-    values: NDArray[Any] = single if exact else np.array(samples.values, dtype=np.float64)
+    double = np.ascontiguousarray(samples.values, dtype=np.float64)
+    # bits, since comparing numbers needs three passes for the sake of NaN
+    exact = np.array_equal(single.astype(np.float64).view(np.uint64), double.view(np.uint64))
+    values: NDArray[Any] = single if exact else double.copy()
     if len(times) == 0:
         return Strip(
             step=step, starts=times, counts=np.empty(0, np.int64), loose=None, values=values
@@ -104,7 +118,9 @@ def strip(samples: Samples, step: float) -> Strip:
     counts = np.diff(np.concatenate((begins, [len(times)])))
     if len(begins) <= max(1, len(times) // 4):
         starts = times[begins]
-        if np.array_equal(_unroll(starts, counts, step), times):
+        # whole seconds add up exactly; of others it must be seen
+        whole = step.is_integer() and bool((starts % 1 == 0).all() and (starts < 2**50).all())
+        if whole or np.array_equal(_unroll(starts, counts, step), times):
             return Strip(step=step, starts=starts, counts=counts, loose=None, values=values)
     return Strip(step=step, starts=None, counts=None, loose=times.copy(), values=values)
 
@@ -113,26 +129,34 @@ def patch(old: Strip, new: Strip) -> Patch | None:
     """Say `new` through `old`; None when they have too little in common to be worth it."""
     if len(old) == 0 or len(new) == 0 or old.values.dtype != new.values.dtype:
         return None
-    was, now = old.times, new.times
-    skip = int(np.searchsorted(was, now[0]))
-    before = int(np.searchsorted(now, was[0]))
-    length = min(len(was) - skip, len(now) - before)
+    kind = np.dtype(f"u{old.values.dtype.itemsize}")  # bits, so that NaN equals itself
+    skip, before, same_times = _aligned(old, new)
+    length = min(len(old) - skip, len(new) - before)
     if length <= 0:
         return None
-    kind = np.dtype(f"u{old.values.dtype.itemsize}")  # bits, so that NaN equals itself
-    same = was[skip : skip + length] == now[before : before + length]
-    same &= old.values[skip : skip + length].view(kind) == new.values[
-        before : before + length
-    ].view(kind)
+    values_were = old.values[skip : skip + length].view(kind)
+    same = values_were == new.values[before : before + length].view(kind)
+    if same_times is not None:
+        same &= same_times
     take = length if bool(same.all()) else int(np.argmin(same))
     if take * 2 < len(new):
         return None
     return Patch(
-        before=_cut(new, now, 0, before),
-        skip=skip,
-        take=take,
-        after=_cut(new, now, before + take, len(new)),
+        before=new.part(0, before), skip=skip, take=take, after=new.part(before + take, len(new))
     )
+
+
+def _aligned(old: Strip, new: Strip) -> tuple[int, int, NDArray[np.bool_] | None]:
+    """Where the common part begins in both, and where their times agree (None: everywhere)."""
+    one, two = old.only_start, new.only_start
+    if one is not None and two is not None and old.step == new.step:
+        ahead = (two - one) / old.step
+        if ahead.is_integer() and one.is_integer() and old.step.is_integer():
+            return max(0, int(ahead)), max(0, int(-ahead)), None
+    was, now = old.times, new.times
+    skip, before = int(np.searchsorted(was, now[0])), int(np.searchsorted(now, was[0]))
+    length = max(0, min(len(old) - skip, len(new) - before))
+    return skip, before, was[skip : skip + length] == now[before : before + length]
 
 
 def apply(old: Strip, change: Patch) -> Strip:
@@ -152,12 +176,6 @@ def apply(old: Strip, change: Patch) -> Strip:
     times = np.concatenate((change.before.times, old.times[keep], change.after.times))
     values = np.concatenate((change.before.values, old.values[keep], change.after.values))
     return strip(Samples(times=times, values=values.astype(np.float64)), old.step)
-
-
-def _cut(whole: Strip, times: Floats, start: int, end: int) -> Strip:
-    """Part of a strip."""
-    part = Samples(times=times[start:end], values=whole.values[start:end].astype(np.float64))
-    return strip(part, whole.step)
 
 
 def block(piece: Strip) -> dict[str, Any] | list[list[float]]:
