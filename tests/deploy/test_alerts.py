@@ -50,7 +50,7 @@ def test_every_alert_has_a_case_that_rings_and_one_that_does_not():
 
 
 @pytest.mark.lab
-def test_the_alerts_ring_when_they_should(tmp_path: Path):
+def test_the_alerts_ring_when_they_should(lab_programs: None, tmp_path: Path):
     promtool = find("promtool")
     assert promtool is not None
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(RULE["spec"]))
