@@ -553,7 +553,8 @@ def test_status_forgets_what_is_no_longer_known(world: World):
     assert status["readyReplicas"] == 4
     writer.write(policy, observed(target), None, decided(target, 2))
     assert "readyReplicas" not in world.hand.get("TidePolicy", "qwen", world.namespace)["status"]
-    assert writer.refuse(policy, "spec.mode: found 'X'", 2)
+    refusal = Refusal(key=policy.key, message="spec.mode: found 'X'", generation=2)
+    assert writer.write(policy, observed(target), None, decided(target, 2), refusal)
     status = world.hand.get("TidePolicy", "qwen", world.namespace)["status"]
     assert (status["observedGeneration"], status["floor"]) == (2, 2)
     ready = next(c for c in status["conditions"] if c["type"] == "Ready")

@@ -31,6 +31,7 @@ from autoscaler.model import (
     Target,
 )
 from autoscaler.policy import TidePolicy
+from autoscaler.ports import Refusal
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from tests.kubernetes.world import CRD, decided, observed
 
@@ -175,6 +176,41 @@ def test_who_does_not_lead_says_nothing_and_a_failing_cluster_raises_nothing(
     stage.server.faults.clear()
     stage.record(decided(TARGET, 2))
     assert stage.status()["floor"] == 2
+
+
+def test_a_bad_edit_says_that_the_last_good_version_is_in_force(stage: Stage):
+    stage.record(decided(TARGET, 2))
+    refusal = Refusal(key="llm/qwen", message="spec.timeZone: found 'Mars'", generation=2)
+    stage.recorder.refused({"llm/qwen": refusal})
+    assert stage.condition("Ready") == ("True", "Decided")
+    stage.record(decided(TARGET, 2))
+    assert stage.condition("Ready") == ("False", "PolicyRefused")
+    assert stage.condition("Acting") == ("True", "Act")
+    assert stage.status()["observedGeneration"] == 2
+    kind, reason, note = stage.events()[-1]
+    assert (kind, reason) == ("Warning", "PolicyRefused")
+    assert note == ("not Ready: the last good version stays in force: spec.timeZone: found 'Mars'")
+    stage.recorder.refused({})
+    stage.record(decided(TARGET, 2))
+    assert stage.condition("Ready") == ("True", "Decided")
+
+
+def test_a_policy_that_never_was_good_is_told_once_for_each_version(stage: Stage):
+    refusal = Refusal(key="llm/qwen", message="spec.timeZone: found 'Mars'", generation=1)
+    elsewhere = Refusal(key="policies/qwen.yaml", message="no YAML")
+    stage.leads = False
+    stage.recorder.refused({r.key: r for r in (refusal, elsewhere)})
+    assert stage.status() == {}
+    stage.leads = True
+    for _ in range(3):
+        stage.recorder.refused({r.key: r for r in (refusal, elsewhere)})
+    assert stage.condition("Ready") == ("False", "PolicyRefused")
+    assert len(stage.events()) == 1
+    asked = stage.server.requests.total()
+    stage.recorder.refused({refusal.key: refusal})
+    assert stage.server.requests.total() == asked
+    stage.recorder.refused({refusal.key: replace(refusal, message="another mistake")})
+    assert "another mistake" in stage.status()["conditions"][0]["message"]
 
 
 class Pinned:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from autoscaler.adapters.kubernetes.resources import Json
 from autoscaler.model import Code, Decision, Knowledge, Mode, Observation, Outcome, Reason, Result
 from autoscaler.policy import TidePolicy
+from autoscaler.ports import Refusal
 
 _NOT_ACTING = {
     Outcome.OBSERVED: "Observing",
@@ -40,16 +41,29 @@ def timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def refused_condition(refusal: Refusal, *, in_force: bool) -> Condition:
+    """`Ready` of a policy whose newest version cannot be used."""
+    keeps = "the last good version stays in force" if in_force else "it is not followed"
+    return _condition("Ready", False, "PolicyRefused", f"{keeps}: {refusal.message}")
+
+
 def conditions_of(
-    policy: TidePolicy, observation: Observation | None, result: Result
+    policy: TidePolicy,
+    observation: Observation | None,
+    result: Result,
+    refusal: Refusal | None = None,
 ) -> tuple[Condition, ...]:
-    """All four conditions of one cycle; only `Ready` when there was nothing to decide about."""
+    """All four conditions of one cycle; only `Ready` when there was nothing to decide about.
+
+    `refusal` says that the newest version of the policy cannot be used, so an older one was.
+    """
     decision = result.decision
     if decision is None or observation is None:
         reason = result.code or "TargetUnavailable"
         return (_condition("Ready", False, reason, result.message),)
+    ready = _condition("Ready", True, "Decided", "decisions are made")
     return (
-        _condition("Ready", True, "Decided", "decisions are made"),
+        ready if refusal is None else refused_condition(refusal, in_force=True),
         _acting(policy, observation, decision, result),
         _in_doubt(decision.doubts),
         _capped(decision),

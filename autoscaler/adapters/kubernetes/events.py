@@ -102,6 +102,14 @@ class EventWriter:
     def emit(self, policy: TidePolicy, target: Target | None, what: Happening) -> bool:
         """Say what happened, about the policy or, when that is a file, about its target.
 
+        As `emit_about`.
+        """
+        regarding = _regarding(policy, target)
+        return regarding is not None and self.emit_about(regarding, what)
+
+    def emit_about(self, regarding: Json, what: Happening) -> bool:
+        """Say what happened to an object (apiVersion, kind, namespace, name, uid).
+
         Returns
         -------
         bool
@@ -111,8 +119,7 @@ class EventWriter:
         ------
         WriteRefused, WriteUnavailable
         """
-        regarding = _regarding(policy, target)
-        if regarding is None or not self._may_write():
+        if not self._may_write():
             return False
         now = self._clock()
         key = regarding["uid"], what.reason, what.note
@@ -126,7 +133,7 @@ class EventWriter:
             if not self._take(regarding["uid"], now):
                 return False
             if series is None:
-                name = f"{policy.metadata.name[:200]}.{uuid.uuid4().hex[:16]}"
+                name = f"{regarding['name'][:200]}.{uuid.uuid4().hex[:16]}"
                 series = self._series[key] = _Series(name=name, count=1, began=now, told=now)
             series.told = now
         if series.count == 1:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from autoscaler.adapters.kubernetes.conditions import Condition, conditions_of
+from autoscaler.adapters.kubernetes.conditions import (
+    Condition,
+    conditions_of,
+    refused_condition,
+)
 from autoscaler.adapters.kubernetes.events import EventWriter, Happening
+from autoscaler.adapters.kubernetes.resources import POLICIES
 from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ActuationError
 from autoscaler.model import Knowledge, Memory, Observation, Outcome, Result
@@ -33,6 +38,7 @@ class ClusterRecorder:
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Condition]] = {}
         self._refusals: dict[str, Refusal] = {}
+        self._said: dict[str, Refusal] = {}
 
     def record(
         self,
@@ -44,20 +50,29 @@ class ClusterRecorder:
     ) -> None:
         """Say in the cluster what came of a cycle. Never raises; failures are logged."""
         target = None if observation is None else observation.target
+        refusal = self._refusals.get(policy.key)
+        conditions = conditions_of(policy, observation, result, refusal)
+        happenings = [*_moved(observation, result), *self._turned(policy.key, conditions)]
         try:
-            refusal = self._refusals.get(policy.key)
-            if refusal is None:
-                self._status.write(policy, observation, knowledge, result)
-            else:
-                self._status.refuse(policy, refusal.message, refusal.generation)
-            for happening in self._happenings(policy, observation, result):
+            self._status.write(policy, observation, knowledge, result, refusal)
+            for happening in happenings:
                 self._events.emit(policy, target, happening)
         except ActuationError as error:
             _log.warning("%s: the cluster was not told: %s", policy.key, error)
 
     def refused(self, refusals: Mapping[str, Refusal]) -> None:
-        """Hear which policies cannot be used now; cycles go on with their last good version."""
+        """Hear, by key, which policies cannot be used now. Never raises.
+
+        One that is followed in an older version says so with its next cycle; the others are told
+        here, once for each version.
+        """
         self._refusals = dict(refusals)
+        self._said = {key: said for key, said in self._said.items() if key in refusals}
+        with self._lock:
+            followed = set(self._known)
+        for key, refusal in refusals.items():
+            if key not in followed and self._said.get(key) != refusal:
+                self._refuse(refusal)
 
     def forget(self, policy: TidePolicy) -> None:
         """Forget a policy that was removed."""
@@ -65,31 +80,42 @@ class ClusterRecorder:
         with self._lock:
             self._known.pop(policy.key, None)
 
-    def _happenings(
-        self, policy: TidePolicy, observation: Observation | None, result: Result
-    ) -> list[Happening]:
-        """Floor moved, and conditions that turned since the last cycle."""
-        found = []
-        decision = result.decision
-        if result.outcome is Outcome.WRITTEN and decision is not None and observation is not None:
-            before, after = observation.target.floor, decision.floor
-            why = "; ".join(reason.sentence for reason in decision.reasons)
-            found.append(
-                Happening(
-                    reason="FloorRaised" if after > before else "FloorLowered",
-                    action="MoveFloor",
-                    note=f"floor {before} → {after}: {why}",
-                )
-            )
-        conditions = {c.type: c for c in conditions_of(policy, observation, result)}
+    def _refuse(self, refusal: Refusal) -> None:
+        try:
+            found = self._status.refuse(refusal)
+            if found is None:
+                return
+            metadata = found["metadata"]
+            regarding = {
+                "apiVersion": POLICIES.api_version,
+                "kind": POLICIES.kind,
+                "namespace": metadata["namespace"],
+                "name": metadata["name"],
+                "uid": metadata["uid"],
+            }
+            self._events.emit_about(regarding, _turn(refused_condition(refusal, in_force=False)))
+        except ActuationError as error:
+            _log.warning("%s: the cluster was not told: %s", refusal.key, error)
+        else:
+            self._said[refusal.key] = refusal
+
+    def _turned(self, key: str, conditions: Sequence[Condition]) -> list[Happening]:
+        """Conditions that turned since the last cycle."""
         with self._lock:
-            known = self._known.get(policy.key, {})
-            self._known[policy.key] = {**known, **conditions}
-        return found + [
-            _turned(condition)
-            for condition in conditions.values()
-            if _is_news(known.get(condition.type), condition)
-        ]
+            known = self._known.get(key, {})
+            self._known[key] = {**known, **{c.type: c for c in conditions}}
+        return [_turn(c) for c in conditions if _is_news(known.get(c.type), c)]
+
+
+def _moved(observation: Observation | None, result: Result) -> list[Happening]:
+    """Say that the floor was moved, and why."""
+    decision = result.decision
+    if result.outcome is not Outcome.WRITTEN or decision is None or observation is None:
+        return []
+    before, after = observation.target.floor, decision.floor
+    why = "; ".join(reason.sentence for reason in decision.reasons)
+    reason = "FloorRaised" if after > before else "FloorLowered"
+    return [Happening(reason=reason, action="MoveFloor", note=f"floor {before} → {after}: {why}")]
 
 
 def _is_news(before: Condition | None, now: Condition) -> bool:
@@ -99,7 +125,7 @@ def _is_news(before: Condition | None, now: Condition) -> bool:
     return before.status != now.status
 
 
-def _turned(condition: Condition) -> Happening:
+def _turn(condition: Condition) -> Happening:
     words = "" if condition.status else "not "
     note = f"{words}{condition.type}: {condition.message or condition.reason}"
     return Happening(

@@ -10,14 +10,16 @@ from autoscaler.adapters.kubernetes.conditions import (
     Condition,
     conditions_of,
     dated,
+    refused_condition,
     status_of,
 )
 from autoscaler.adapters.kubernetes.problems import NotFound, writing
 from autoscaler.adapters.kubernetes.resources import POLICIES, Json
 from autoscaler.model import Knowledge, Observation, Result
 from autoscaler.policy import TidePolicy
+from autoscaler.ports import Refusal
 
-# every field that this writer knows: one that is not said now must be removed from the object
+# every field that this writer knows
 _FIELDS = (
     "observedGeneration",
     "floor",
@@ -29,7 +31,6 @@ _FIELDS = (
     "knowledge",
     "lastDecision",
 )
-_KEPT_WITHOUT_DECISION = frozenset(_FIELDS) - {"observedGeneration"}
 
 
 class StatusWriter:
@@ -59,27 +60,57 @@ class StatusWriter:
         observation: Observation | None,
         knowledge: Knowledge | None,
         result: Result,
+        refusal: Refusal | None = None,
     ) -> bool:
         """Write what one cycle came to, if it differs from what stands; whether it was written.
 
+        `refusal` says that the newest version of the policy cannot be used.
+
         Raises
         ------
         WriteRefused, WriteUnavailable
         """
+        metadata = policy.metadata
+        if metadata.uid is None or not self._may_write():
+            return False  # from a file: there is no object to write to
+        with self._lock:
+            before = self._known.get(metadata.uid)
+        if before is None:
+            found = self._find(metadata.namespace, metadata.name)
+            if found is None or found["metadata"]["uid"] != metadata.uid:
+                return False
+            before = found.get("status") or {}
         fields = status_of(policy, observation, knowledge, result)
-        decided = result.decision is not None
-        return self._put(policy, fields, conditions_of(policy, observation, result), decided)
+        if refusal is not None and refusal.generation is not None:
+            fields["observedGeneration"] = refusal.generation
+        if result.decision is None:
+            # nothing was decided, so what was decided last still stands
+            fields = {**{k: v for k, v in before.items() if k in _FIELDS}, **fields}
+        conditions = conditions_of(policy, observation, result, refusal)
+        at = (metadata.namespace, metadata.name, metadata.uid)
+        return self._put(at, before, fields, conditions)
 
-    def refuse(self, policy: TidePolicy, message: str, generation: int | None) -> bool:
-        """Say that the object's newest generation cannot be used and `policy` stays in force.
+    def refuse(self, refusal: Refusal) -> Json | None:
+        """Say on the object itself that it cannot be used and none of its versions is followed.
+
+        Returns
+        -------
+        dict or None
+            The object, when this was news to it.
 
         Raises
         ------
         WriteRefused, WriteUnavailable
         """
-        refused = Condition(type="Ready", status=False, reason="PolicyRefused", message=message)
-        fields: Json = {} if generation is None else {"observedGeneration": generation}
-        return self._put(policy, fields, (refused,), decided=False)
+        namespace, _, name = refusal.key.partition("/")
+        found = self._find(namespace, name) if name and self._may_write() else None
+        if found is None:
+            return None  # from a file
+        metadata, before = found["metadata"], found.get("status") or {}
+        fields = {"observedGeneration": metadata.get("generation")}
+        conditions = (refused_condition(refusal, in_force=False),)
+        written = self._put((namespace, name, metadata["uid"]), before, fields, conditions)
+        return found if written else None
 
     def forget(self, policy: TidePolicy) -> None:
         """Forget a policy that was removed."""
@@ -87,47 +118,34 @@ class StatusWriter:
             self._known.pop(policy.metadata.uid or "", None)
 
     def _put(
-        self, policy: TidePolicy, fields: Json, conditions: Sequence[Condition], decided: bool
+        self,
+        at: tuple[str, str, str],
+        before: Json,
+        fields: Json,
+        conditions: Sequence[Condition],
     ) -> bool:
-        uid, metadata = policy.metadata.uid, policy.metadata
-        if uid is None or not self._may_write():
-            return False  # from a file: there is no object to write to
-        before = self._before(policy)
-        if before is None:
-            return False
+        """Write fields and conditions to the object `at` (namespace, name, uid) if they differ."""
+        namespace, name, uid = at
         generation = fields.get("observedGeneration")
         listed = dated(conditions, before.get("conditions") or (), generation, self._wall())
         wanted: Json = {**fields, "conditions": listed}
-        kept = frozenset[str]() if decided else _KEPT_WITHOUT_DECISION
-        wanted |= {name: before[name] for name in kept & before.keys()}
         if _same(wanted, before):
             return False
-        gone: Json = {name: None for name in _FIELDS if name in before and name not in wanted}
-        # a merge patch merges objects: what an object lost must be named too
+        # a merge patch keeps what is not named, so what is no longer known must be named
+        gone: Json = {field: None for field in _FIELDS if field in before and field not in wanted}
         with writing():
-            self._cluster.patch_status(
-                POLICIES, metadata.namespace, metadata.name, {**wanted, **gone}
-            )
+            self._cluster.patch_status(POLICIES, namespace, name, {**wanted, **gone})
         with self._lock:
             self._known[uid] = wanted
         return True
 
-    def _before(self, policy: TidePolicy) -> Json | None:
-        """Status that stands: what we wrote, else what the object says; None when it is gone."""
-        metadata = policy.metadata
-        with self._lock:
-            known = self._known.get(metadata.uid or "")
-        if known is not None:
-            return known
+    def _find(self, namespace: str, name: str) -> Json | None:
+        """Return the object, None when it (or its whole kind) is not there."""
         with writing():
             try:
-                found = self._cluster.get(POLICIES, metadata.namespace, metadata.name)
+                return self._cluster.get(POLICIES, namespace, name)
             except NotFound:
                 return None
-        if found["metadata"]["uid"] != metadata.uid:
-            return None
-        status: Json = found.get("status") or {}
-        return status
 
 
 def _same(wanted: Json, before: Json) -> bool:
