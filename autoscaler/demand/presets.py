@@ -49,6 +49,9 @@ IDENTITY = ("cluster", "job", "namespace", "pod", "instance")
 CARRY = "5m"
 """How long a failed scrape may be bridged: Prometheus' own look-back."""
 
+_IDENTITY = ", ".join(IDENTITY)
+_BY = f"sum by ({_IDENTITY})"
+
 NEW = 1800
 """Seconds of a process's age in which a first scrape is a new replica's, loading included."""
 
@@ -98,14 +101,15 @@ def queries(
     if demand.preset is None:
         return DemandQueries(demand=str(demand.query), by="the query of the policy")
     engine, server, process = _matchers(demand, namespace)
-    if _counted_by_server(present):
+    balance = _Balance(engine=engine, process=process, step=step)
+    if counted_by_server(present):
         return DemandQueries(
-            demand=_balance(f"{HTTP}{{{server}}}", engine, process, step),
+            # a counter with labels appears with its first request: until then it is 0, not missing
+            demand=balance.of(f"{HTTP}{{{server}}}", starts_late=True),
             by=f"{HTTP} + change of running and waiting requests",
         )
-    served = f'{{__name__=~"{SUCCESS}|{REJECTED}", {engine}}}'
     return DemandQueries(
-        demand=_balance(served, engine, process, step),
+        demand=balance.of(f'{{__name__=~"{SUCCESS}|{REJECTED}", {engine}}}', starts_late=False),
         saturated=f"sum(max_over_time({WAITING}{{{engine}}}[{_seconds(2 * step)}])) > bool 0",
         by=f"{SUCCESS} + change of running and waiting requests: a lower bound while requests "
         f"wait, since {HTTP} is not there",
@@ -134,7 +138,7 @@ def _seconds(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
-def _counted_by_server(present: Iterable[Mapping[str, str]]) -> bool:
+def counted_by_server(present: Iterable[Mapping[str, str]]) -> bool:
     """Whether some instance that serves the model also has the API server's counter."""
     serving: set[tuple[str, ...]] = set()
     counting: set[tuple[str, ...]] = set()
@@ -144,31 +148,51 @@ def _counted_by_server(present: Iterable[Mapping[str, str]]) -> bool:
     return bool(serving & counting)
 
 
-def _balance(finished: str, engine: str, process: str, step: float) -> str:
-    """Finished + change of held, per instance over one step, summed: arrivals per second."""
-    span = _seconds(step)
-    by = f"sum by ({', '.join(IDENTITY)})"
-    held = f'{{__name__=~"{RUNNING}|{WAITING}", {engine}}}'
-    running = f"{RUNNING}{{{engine}}}"
-    held_now = f"{by} (last_over_time({held}[{CARRY}]))"
-    held_then = f"{by} (last_over_time({held}[{CARRY}] offset {span}))"
-    # a counter with labels appears with its first request: until then it is 0, not missing
-    done_now = f"({by} (last_over_time({finished}[{CARRY}])) or 0 * {held_now})"
-    done_then = f"({by} (last_over_time({finished}[{CARRY}] offset {span})) or 0 * {held_then})"
-    elapsed = f"{_newest(running)} - {_newest(f'{running} offset {span}')}"
-    young = f"time() - max by ({', '.join(IDENTITY)}) ({STARTED}{{{process}}}) < {NEW}"
-    return f"""clamp_min(sum(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Balance:
+    """Finished + change of held, per instance over one step, summed: arrivals per second.
+
+    Attributes
+    ----------
+    engine, process : label matchers of the engine's series, and of its process's
+    step : seconds
+    """
+
+    engine: str
+    process: str
+    step: float
+
+    def of(self, finished: str, *, starts_late: bool) -> str:
+        """Write the balance with `finished` as the counter of finished requests."""
+        offset = f" offset {_seconds(self.step)}"
+        held_now, held_then = self._held(), self._held(offset)
+        done_now, done_then = self._done(finished), self._done(finished, offset)
+        if starts_late:
+            done_now = f"({done_now} or 0 * {held_now})"
+            done_then = f"({done_then} or 0 * {held_then})"
+        elapsed = f"{self._newest()} - {self._newest(offset)}"
+        young = f"time() - max by ({_IDENTITY}) ({STARTED}{{{self.process}}}) < {NEW}"
+        return f"""clamp_min(sum(
   (
       ({done_now} - {done_then} >= 0)
       + {held_now} - {held_then}
     or
       ({held_now} + (({done_now} and {young}) or 0 * {held_now})) unless {held_then}
   )
-  / (({elapsed}) or 0 * {held_now} + {int(step)})
+  / (({elapsed}) or 0 * {held_now} + {int(self.step)})
   > -Inf
 ), 0) and on () count({elapsed} > 0)"""
 
+    @staticmethod
+    def _done(finished: str, offset: str = "") -> str:
+        """Write the requests finished so far, per instance."""
+        return f"{_BY} (last_over_time({finished}[{CARRY}]{offset}))"
 
-def _newest(selector: str) -> str:
-    """Time of the newest sample per instance."""
-    return f"max by ({', '.join(IDENTITY)}) (timestamp({selector}))"
+    def _held(self, offset: str = "") -> str:
+        """Write the requests that run and wait, per instance."""
+        names = f'__name__=~"{RUNNING}|{WAITING}"'
+        return f"{_BY} (last_over_time({{{names}, {self.engine}}}[{CARRY}]{offset}))"
+
+    def _newest(self, offset: str = "") -> str:
+        """Write the time of the newest sample, per instance."""
+        return f"max by ({_IDENTITY}) (timestamp({RUNNING}{{{self.engine}}}{offset}))"

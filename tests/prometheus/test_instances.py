@@ -9,6 +9,7 @@ import pytest
 
 from autoscaler.adapters.prometheus import PrometheusDemand
 from autoscaler.config import Prometheus
+from autoscaler.errors import HistoryUnavailable
 from autoscaler.model import History
 from autoscaler.sandbox.prometheus import PrometheusServer
 from autoscaler.sandbox.promql import STALE
@@ -155,3 +156,23 @@ def test_a_prometheus_that_stopped_reads_as_unknown(engines: Engines):
 def test_an_engine_that_has_served_nothing_yet_has_no_demand(engines: Engines):
     engines.run("a", 0.0, counted=0.0, queue=0.0)
     assert set(engines.read().values()) == {0.0}
+
+
+def test_an_engine_without_any_counter_is_unknown_and_not_idle(engines: Engines):
+    labels = {"namespace": "llm", "pod": "a", "instance": "a", "job": "vllm", "model_name": "m"}
+    times = START + np.arange(0, 3600, EVERY)
+    for metric in ("vllm:num_requests_running", "vllm:num_requests_waiting"):
+        engines.server.append(metric, labels, times, np.full(len(times), 3.0))
+    with pytest.raises(HistoryUnavailable) as refused:
+        engines.read()
+    assert refused.value.code == "NoSeries"
+
+
+def test_the_servers_counter_is_noticed_when_it_appears(engines: Engines):
+    engines.run("a", 5.0)
+    source = PrometheusDemand(Prometheus(url=engines.server.url))
+    asked = policy(preset="vllm", matchLabels={"model_name": "m"}, history="2d")
+    with pytest.raises(HistoryUnavailable):
+        source.read(asked, START - 600)  # before the first scrape
+    assert source.read(asked, START + 600).demand.values[-1] == pytest.approx(5.0)
+    source.close()

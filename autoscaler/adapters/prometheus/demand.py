@@ -21,8 +21,8 @@ from autoscaler.policy import TidePolicy
 PRESENCE = 3600.0
 """Seconds for which it stays known which of an engine's metrics are there."""
 
-ABSENCE = 300.0
-"""The same while there are none."""
+ABSENCE = 120.0
+"""The same while the best of them are not: they appear with the first request."""
 
 
 @dataclass(slots=True)
@@ -161,7 +161,8 @@ class PrometheusDemand:
             return entry.queries
         queries = presets.queries(demand, namespace, self._step, found)
         entry.signature, entry.queries = signature, queries
-        entry.known_until = until + (PRESENCE if found or not wanted else ABSENCE)
+        lasting = not wanted or presets.counted_by_server(found)
+        entry.known_until = until + (PRESENCE if lasting else ABSENCE)
         return queries
 
     def _window(self, kept: Kept | None, text: str, last: float, n: int) -> Kept:
