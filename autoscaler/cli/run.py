@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from autoscaler.controller.web import Web
 
 logger = logging.getLogger(__name__)
-
-STILL = 0.5  # seconds that threads of libraries get to end by themselves
 
 
 @click.command(
@@ -58,7 +57,7 @@ def command(  # noqa: PLR0913 one parameter for each option, as click hands them
     prometheus: str | None,
     context: str | None,
     as_json: bool,
-) -> int:
+) -> NoReturn:
     """Run the controller.
 
     It lists the policies (from -f, else from the cluster), decides a floor for each every period
@@ -85,11 +84,7 @@ def command(  # noqa: PLR0913 one parameter for each option, as click hands them
     )
     said = settings.telemetry.logs
     logs.configure("json" if as_json else said.format, said.level)
-    code = serve(settings)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    leave(code)
-    return code
+    leave(serve(settings))
 
 
 def serve(settings: Config) -> int:
@@ -149,10 +144,16 @@ def _web(settings: Config, root: Root, controller: Controller) -> Web:
         ) from error
 
 
-def leave(code: int) -> None:
-    """End the process even when a library's thread is still waiting for an answer."""
-    others = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
-    for thread in others:
-        thread.join(STILL / len(others))
-    if any(thread.is_alive() for thread in others):
-        os._exit(code)
+def leave(code: int) -> NoReturn:
+    """End the process now: everything of ours has ended, or has had its time.
+
+    The interpreter would wait for the threads of libraries (a timer that lists policies from a
+    silent API server) and for a fit that was begun in this very moment; the fit's process ends by
+    itself when it misses its parent.
+    """
+    for child in multiprocessing.active_children():
+        child.terminate()
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
