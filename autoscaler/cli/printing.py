@@ -37,12 +37,17 @@ def print_table(table: Table) -> None:
         header_style="dim",
     )
     for index, column in enumerate(table.columns):
-        left = index == 0 or index in table.sentences
-        widest = max((len(row[index]) for row in table.rows), default=0)
+        if index in table.sentences:
+            rich.add_column(column, justify="left", overflow="fold")
+            continue
+        # as narrow as its cells and the longest word of its name, which is wrapped
+        pieces = column.replace("-", "- ").split()
+        cells = [row[index] for row in table.rows]
+        width = max(len(text) for text in (*cells, *pieces))
         rich.add_column(
-            column,  # a long name is wrapped, what stands below it is not
-            justify="left" if left else "right",
-            min_width=None if index in table.sentences else widest,
+            textwrap.fill(column, width, break_long_words=False),
+            justify="left" if index == 0 else "right",
+            width=width,
             overflow="fold",
         )
     for index, row in enumerate(table.rows):

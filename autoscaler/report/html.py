@@ -75,12 +75,17 @@ def _body(report: Report) -> list[str]:
     if report.facts:
         lines.append('<section class="facts"><h2>What was run</h2><dl>')
         lines += [
-            f"<div><dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd></div>"
+            f"<div{_wide(text)}><dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd></div>"
             for label, text in report.facts
         ]
         lines.append("</dl></section>")
     lines += [f"<footer>{html.escape(report.footer)}</footer>", "</main>"]
     return lines
+
+
+def _wide(text: str) -> str:
+    """Let a long text run over the whole width."""
+    return ' class="wide"' if len(text) > 70 else ""
 
 
 def _table(table: Table) -> list[str]:
