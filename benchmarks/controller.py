@@ -207,12 +207,14 @@ def measure(run: Run, root: Path, cycles: int) -> None:
     newest = sorted((root / "records").iterdir())[0]
     lines = newest.read_bytes().splitlines()
     heads = [len(line) for line in lines if b'"all"' in line]
-    others = [len(line) for line in lines if b'"all"' not in line]
-    day = sum(heads) + np.mean(others) * len(heads) * 1440
+    fits = [len(line) for line in lines if b'"learnt"' in line and b'"all"' not in line]
+    plain = [len(line) for line in lines if b'"learnt"' not in line and b'"all"' not in line]
+    each = (sum(heads) / len(heads), float(np.mean(plain)), float(np.mean(fits or [0])))
+    day = len(heads) * (each[0] + 1440 * each[1] + each[2])  # a day's fit, once
     print(f"CPU of a cycle: mean {np.mean(used):.2f} s, highest {max(used):.2f} s")
     print(f"memory: {memory(run.pid):.0f} MB resident, {memory(run.pid, 'VmHWM'):.0f} MB at most")
     print(
-        f"records: {np.mean(others):.0f} bytes each, snapshots of {np.mean(heads):.0f} bytes; "
+        f"records: {each[1]:.0f} bytes each, {each[2]:.0f} after a fit, snapshots {each[0]:.0f}; "
         f"a day of {len(heads)} policies at 60 s: {day / 1e6:.0f} MB"
     )
     print(
