@@ -11,7 +11,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.generate import command_line, configuration, crd, json_schema, policy_reference
+from tools.generate import (
+    command_line,
+    configuration,
+    crd,
+    json_schema,
+    metrics_reference,
+    policy_reference,
+    reasons_reference,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,6 +28,8 @@ FILES: dict[str, Callable[[], str]] = {
     "policies/schema.json": json_schema.text,
     "policies/README.md": policy_reference.text,
     "docs/reference/configuration.md": configuration.text,
+    "docs/reference/metrics.md": metrics_reference.text,
+    "docs/reference/reasons.md": reasons_reference.text,
     "docs/reference/command-line.md": command_line.text,
 }
 

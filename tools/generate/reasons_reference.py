@@ -1,0 +1,149 @@
+"""`docs/reference/reasons.md`: every code of a decision, with its sentence and what to do about it.
+
+The sentences are read from the source (the calls of `Reason`), so that none is forgotten or drifts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from autoscaler.model import Code, Outcome
+
+_SOURCE = Path(__file__).resolve().parents[2] / "autoscaler"
+
+_HEAD = """\
+<!-- Made from autoscaler/model.py and the code's own sentences by `python -m tools.generate`. -->
+# Reasons, doubts, outcomes
+
+Every decision says why, in the order in which the stages acted. A reason is a stable **code**, a
+sentence with numbers, and the numbers themselves. They stand in the log, in Events, in the policy's
+conditions, in `foretide once`, `plan` and `explain`, and in the records. In the sentences below `…`
+is a number or a name.
+"""
+
+_DOUBTS = {
+    Code.HISTORY_UNAVAILABLE: "Prometheus gave no answer; the sentence begins with the cause "
+    "([list](../how-to/prometheus.md#when-it-does-not-answer)).",
+    Code.HISTORY_STALE: "The newest known step is older than 5 min (or 3 steps), or demand fell to "
+    "nothing in the middle of a busy stretch. Is the service scraped?",
+    Code.HISTORY_GAPPY: "Less than 90 % of the last day's steps were read, or less than half of "
+    "all.",
+    Code.HISTORY_SHORT: "Less than a day of history. It goes by itself.",
+    Code.HISTORY_EMPTY: "There may be samples, but none is a number that can be demand.",
+    Code.HISTORY_PARTIAL: "Thanos, Mimir and others say when a store did not answer.",
+    Code.SEVERAL_SERIES: "Their sum is used. Let the query sum them, or pick one by `matchLabels`.",
+    Code.SAMPLES_REFUSED: "Each becomes a hole. Most often a query that subtracts.",
+    Code.SATURATED: "What was served is less than what arrived. More replicas are needed, or a "
+    "better source of demand ([why](../explanation/why-arrivals.md)).",
+    Code.NO_KNOWLEDGE: "Just started: the first fit comes within minutes.",
+    Code.KNOWLEDGE_STALE: "Three nightly fits in a row failed or came too late; the log says why.",
+    Code.FIT_FAILED: "A bug or an odd history. Without it, the last minutes speak.",
+    Code.CLOCK_BACKWARDS: "Is the node's clock right?",
+}
+_PLAN = {
+    Code.FORECAST: "The order: what is needed within the lead time, on the quantile that lateness "
+    "pays for.",
+    Code.EVENT: "An event of the policy multiplies the forecast.",
+    Code.KEPT: "Starting again would cost more than keeping.",
+    Code.NO_TIDE: "Nothing in the past says when demand comes: the HPA alone may be the right "
+    "answer.",
+    Code.REVERTED: "Somebody moved the floor after us. They win for now; the quiet doubles each "
+    "time, up to 30 min ([GitOps](../how-to/gitops.md)).",
+}
+_GUARDS = {
+    Code.RELEASE_HELD: "A floor falls only to the highest one wanted within `release.after`, and "
+    "only when all of that time is remembered: after a start it is not.",
+    Code.RAISE_LIMITED: "`floor.raiseLimit`.",
+    Code.DOUBT_HOLDS: "A doubt never lowers a floor.",
+    Code.RAISE_ONLY: "`mode: RaiseOnly`.",
+    Code.PAUSED: "The annotation `foretide.dev/paused` on the policy, its namespace or the target.",
+    Code.AT_MINIMUM: "`floor.min`, by default the floor that was found.",
+    Code.AT_MAXIMUM: "`floor.max`.",
+    Code.AT_CEILING: "`maxReplicas` of the target, which is never written. Raise it if there are "
+    "GPUs.",
+}
+_OUTCOMES = {
+    Outcome.UNCHANGED: "the floor stands as it should, or nothing may be written now (paused, "
+    "quiet after a revert, no target)",
+    Outcome.WRITTEN: "the floor was written",
+    Outcome.OBSERVED: "it would have been written: mode Observe, or `--observe-only`",
+    Outcome.CONFLICT: "target or policy were not as observed: decided again at once",
+    Outcome.REFUSED: "the API server said no, in the words of the message: RBAC, admission, "
+    "validation",
+    Outcome.UNKNOWN: "no answer: the write may have happened; the next cycle looks",
+    Outcome.NOT_LEADER: "another controller leads",
+}
+
+
+def text() -> str:
+    """Give the whole file."""
+    said = sentences()
+    groups = (_DOUBTS, _PLAN, _GUARDS)
+    known = {code for group in groups for code in group}
+    assert known == set(Code), f"say what it means: {set(Code) ^ known}"
+    assert set(_OUTCOMES) == set(Outcome)
+    parts = [
+        _HEAD,
+        "## Doubts\n\nReasons to distrust an input; "
+        "[none ever lowers a floor](../explanation/doubt.md).\n",
+        _table(_DOUBTS, said),
+        "## What the plan wants\n",
+        _table(_PLAN, said),
+        "## Guards\n\nFrom the weakest to the strongest; each may raise, hold or cap.\n",
+        _table(_GUARDS, said),
+        "## Outcomes\n\nWhat became of a decision.\n",
+        "| outcome | means |\n|---|---|",
+        *(f"| `{outcome}` | {meaning} |" for outcome, meaning in _OUTCOMES.items()),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _table(meanings: dict[Code, str], said: dict[str, list[str]]) -> str:
+    """Codes as rows."""
+    lines = ["| code | says | meaning |", "|---|---|---|"]
+    for code, meaning in meanings.items():
+        sentences_ = said[code.name]
+        assert sentences_, f"{code} is never said: it has no sentence in the code"
+        lines.append(f"| `{code}` | {'<br>'.join(sentences_)} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def sentences() -> dict[str, list[str]]:
+    """Sentences of each code's name, in the order of the source, `…` for what is filled in."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(_SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Reason":
+                continue
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            if "sentence" not in given or "code" not in given:
+                continue
+            said = " ".join(_words(given["sentence"]).split())
+            for name in _names(given["code"]):
+                if said not in found[name]:
+                    found[name].append(said)
+    return found
+
+
+def _names(node: ast.expr) -> list[str]:
+    """Members of `Code` that an expression can be."""
+    return [
+        each.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Attribute) and getattr(each.value, "id", "") == "Code"
+    ]
+
+
+def _words(node: ast.expr) -> str:
+    """Text of an expression, with … for what is only known when it runs."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_words(part) for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _words(node.left) + _words(node.right)
+    if isinstance(node, ast.IfExp):
+        return f"{_words(node.body)} / {_words(node.orelse)}"
+    return "…"
