@@ -108,8 +108,14 @@ def leadership_of(config: Config, cluster: Cluster, clock: Clock) -> Leadership:
         place=(election.namespace or own_namespace(), election.name),
         identity=election.identity or f"{host}_{os.getpid()}_{os.urandom(3).hex()}",
         wall=clock.now,
-        timing=Timing(lease=election.lease, renew=election.renew, retry=election.retry),
+        timing=timing_of(config),
     )
+
+
+def timing_of(config: Config) -> Timing:
+    """How long a lease holds, and so how long a write may take."""
+    election = config.leader_election
+    return Timing(lease=election.lease, renew=election.renew, retry=election.retry)
 
 
 def own_namespace() -> str:
@@ -157,6 +163,7 @@ class Root:
             may_write=leadership.is_leader,
             observe_only=config.observe_only,
             written=targets.forget,
+            timeouts=timing_of(config).write_timeouts,
         )
         return Wiring(
             source=policies_of(config, cluster),
@@ -169,6 +176,7 @@ class Root:
                 may_write=leadership.is_leader,
                 namespaces=config.kubernetes.namespaces,
                 observe_only=config.observe_only,
+                timeouts=timing_of(config).write_timeouts,
             ),
             learner=self.learner or Elsewhere(),
             clock=clock,

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from autoscaler.adapters.kubernetes.client import Cluster
-from autoscaler.adapters.kubernetes.floors import send_guarded
+from autoscaler.adapters.kubernetes.client import Cluster, Timeouts
+from autoscaler.adapters.kubernetes.floors import WRITE, send_guarded
 from autoscaler.adapters.kubernetes.marks import annotation, namespace_is_paused
 from autoscaler.adapters.kubernetes.problems import Denied, observing, writing
 from autoscaler.adapters.kubernetes.resources import ORIGINAL_FLOOR, Json
@@ -90,6 +90,8 @@ class GivingBack:
         Give nothing back.
     after : float
         Seconds to wait for targets whose policy was never seen; of others, its `release.after`.
+    timeouts : Timeouts
+        As for `KubernetesFloors`.
     clock : callable
         Monotonic seconds.
     """
@@ -102,6 +104,7 @@ class GivingBack:
         namespaces: Sequence[str] = (),
         observe_only: bool = False,
         after: float = 600.0,
+        timeouts: Timeouts = WRITE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cluster = cluster
@@ -109,6 +112,7 @@ class GivingBack:
         self._namespaces = tuple(namespaces)
         self._observe_only = observe_only
         self._default_after = after
+        self._timeouts = timeouts
         self._clock = clock
         self._after: dict[_Place, float] = {}
         self._since: dict[tuple[_Place, str], float] = {}
@@ -166,8 +170,11 @@ class GivingBack:
             return orphan.returned(done=False, message="observing only")
         if not self._may_write():
             return orphan.returned(done=False, message="not the leader")
-        returned = _give_back(self._cluster, orphan, self._may_write)
-        _log.info("giving back %s: floor %d → %d", returned.what, returned.floor, returned.original)
+        returned = _give_back(self._cluster, orphan, self._may_write, timeouts=self._timeouts)
+        if returned.done:
+            _log.info("gave back %s: %d → %d", returned.what, returned.floor, returned.original)
+        else:
+            _log.warning("%s is not given back: %s", returned.what, returned.message)
         return returned
 
 
@@ -225,7 +232,12 @@ def _read(kind: TargetKind, document: Json) -> _Marked | None:
 
 
 def _give_back(
-    cluster: Cluster, marked: _Marked, may_write: Callable[[], bool], *, heed_pause: bool = True
+    cluster: Cluster,
+    marked: _Marked,
+    may_write: Callable[[], bool],
+    *,
+    heed_pause: bool = True,
+    timeouts: Timeouts = WRITE,
 ) -> Returned:
     """Write the original floor and take our annotation away, if nothing moved."""
     try:
@@ -235,7 +247,7 @@ def _give_back(
             return marked.returned(done=False, message="not the leader")
         operations = marked.kind.give_back(marked.target)
         at = (marked.namespace, marked.name)
-        send_guarded(cluster, marked.kind, at, marked.target, operations)
+        send_guarded(cluster, marked.kind, at, marked.target, operations, timeouts=timeouts)
     except ActuationError as error:
         return marked.returned(done=False, message=str(error))
     return marked.returned(done=True)
