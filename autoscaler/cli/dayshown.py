@@ -10,6 +10,7 @@ import numpy as np
 from autoscaler.capacity import lead_time
 from autoscaler.cli.dayahead import DayAhead
 from autoscaler.cli.options import duration_text
+from autoscaler.model import Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.report import Band, Chart, Line, Note, Report, Step, Table, local_time, value_text
 
@@ -109,6 +110,14 @@ def _percentile(level: float) -> str:
     return f"P{level * 100:g}"
 
 
+def order_rule(known: Knowledge) -> str:
+    """Say how replicas are ordered: on a quantile, or by what late requests are worth."""
+    quantile = f"at {_percentile(known.order_level)}"
+    return (
+        quantile if known.cover is None else f"by the price of lateness, {quantile} beyond the lead"
+    )
+
+
 def table_of(day: DayAhead) -> Table:
     """Every change of the floor and its reason."""
     spec = day.policy.spec
@@ -138,7 +147,7 @@ def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
         ("Policy", f"{day.policy.key}, mode {spec.mode}"),
         ("Seen from", local_time(day.now, spec.time_zone)),
         ("History", f"{history} at {duration_text(day.series.step)}, strength of the tide {tide}"),
-        ("Forecaster", f"{day.forecast.by}, ordering at {_percentile(known.order_level)}"),
+        ("Forecaster", f"{day.forecast.by}, ordering {order_rule(known)}"),
         ("Capacity", f"{value_text(spec.capacity.per_replica)} {_unit(day.policy)} a replica"),
         ("Cold start", duration_text(spec.cold_start.duration)),
         ("Ceiling", "not known" if day.ceiling is None else str(day.ceiling)),
@@ -178,6 +187,7 @@ def document_of(day: DayAhead) -> dict[str, Any]:
         "ceiling": day.ceiling,
         "forecaster": day.forecast.by,
         "orderLevel": known.order_level,
+        "cover": known.cover,
         "tide": known.tide,
         "replicaHours": day.replica_hours,
         "changes": [

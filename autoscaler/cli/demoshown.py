@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autoscaler.cli.dayshown import order_rule
 from autoscaler.cli.options import duration_text
 from autoscaler.model import Floats
 from autoscaler.report import Chart, Line, Note, Report, Step, Table, local_time, value_text
@@ -149,7 +150,7 @@ def _facts(shown: Shown, seed: int) -> tuple[tuple[str, str], ...]:
     """Tell what was run, and how."""
     story, told = shown.story, shown.told
     spec = story.policy.spec
-    chosen = {f"{k.fitted.name} at P{k.order_level * 100:g}": None for k in told.learnt}
+    chosen = {f"{k.fitted.name} {order_rule(k)}": None for k in told.learnt}
     outcomes = ", ".join(f"{count} {name}" for name, count in sorted(told.outcomes.items()))
     return (
         ("Traffic", story.told),
