@@ -10,11 +10,11 @@ import trustme
 import yaml
 
 from autoscaler.adapters.kubernetes import access
-from autoscaler.adapters.kubernetes.client import Timeouts
 from autoscaler.adapters.kubernetes.problems import Busy, Denied, Unreachable
 from autoscaler.adapters.kubernetes.resources import HPAS
 from autoscaler.errors import ConfigError
 from autoscaler.sandbox.kubernetes import KubernetesServer
+from tests.kubernetes.world import PATIENT
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_kubeconfig_is_found_by_environment_and_its_contexts_by_name(
 def test_nobody_listening_is_said_in_one_sentence():
     with KubernetesServer() as gone:
         kubeconfig = gone.kubeconfig()
-    cluster = access.connect(kubeconfig=kubeconfig, timeouts=Timeouts(connect=1, read=1))
+    cluster = access.connect(kubeconfig=kubeconfig, timeouts=PATIENT)
     with pytest.raises(Unreachable, match=r"Connection refused$"):
         cluster.version()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autoscaler.adapters.kubernetes.client import Cluster, Timeouts
+from autoscaler.adapters.kubernetes.client import Cluster
 from autoscaler.adapters.kubernetes.events import EventWriter, Happening
 from autoscaler.adapters.kubernetes.floors import KubernetesFloors
 from autoscaler.adapters.kubernetes.giving_back import GivingBack, restore
@@ -46,7 +46,7 @@ from autoscaler.errors import (
 from autoscaler.model import Code, Outcome, Reason, Target
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Listed, Refusal
-from tests.kubernetes.world import SHORT, World, decided, observed
+from tests.kubernetes.world import BRIEF, PATIENT, World, decided, observed
 from tests.support.proxy import SilentProxy
 
 Json = dict[str, Any]
@@ -62,7 +62,7 @@ def targets(world: World) -> KubernetesTargets:
 
 
 def floors(world: World, cluster: Cluster | None = None) -> KubernetesFloors:
-    return KubernetesFloors(cluster or world.cluster, may_write=always, timeouts=SHORT)
+    return KubernetesFloors(cluster or world.cluster, may_write=always, timeouts=PATIENT)
 
 
 def observe(world: World, policy: TidePolicy | None = None) -> Target:
@@ -316,22 +316,21 @@ def test_a_policy_that_changed_since_it_was_read_writes_nothing(
 
 def test_a_silent_connection_ends_in_an_unknown_write_and_nothing_hangs(world: World):
     world.hpa(annotations={"team": "llm"})
-    brief = Timeouts(connect=0.5, read=0.5)
     with SilentProxy(world.url) as proxy:
-        cluster = world.connect(url=proxy.url, timeouts=SHORT)
-        writer = KubernetesFloors(cluster, may_write=always, timeouts=brief)
+        cluster = world.connect(url=proxy.url, timeouts=PATIENT)
+        writer = KubernetesFloors(cluster, may_write=always, timeouts=BRIEF)
         target = KubernetesTargets(cluster).observe(world.policy())
         proxy.go_silent()
         with pytest.raises(Unreachable, match="no answer within the read timeout"):
-            cluster.get(HPAS, world.namespace, "qwen", timeouts=brief)
-        cluster.timeouts = brief
+            cluster.get(HPAS, world.namespace, "qwen", timeouts=BRIEF)
+        cluster.timeouts = BRIEF
         with pytest.raises(WriteUnavailable):
             writer.write(world.policy(), target, 7)
         with pytest.raises(TargetUnavailable) as caught:
             KubernetesTargets(cluster).observe(world.policy())
         assert caught.value.code == "Unreachable"
         proxy.resume()
-        cluster.timeouts = SHORT
+        cluster.timeouts = PATIENT
         assert KubernetesTargets(cluster).observe(world.policy()).ceiling == 10
 
 
@@ -340,11 +339,11 @@ def test_a_write_whose_answer_was_lost_is_unknown_and_found_out_by_reading(world
     target = observe(world)
     patch = [{"op": "replace", "path": "/spec/minReplicas", "value": 7}]
     with SilentProxy(world.url) as proxy:
-        cluster = world.connect(url=proxy.url, timeouts=SHORT)
+        cluster = world.connect(url=proxy.url, timeouts=PATIENT)
         cluster.get(HPAS, world.namespace, "qwen")
         proxy.swallow_answers()
         with pytest.raises(Unreachable):
-            cluster.patch_json(HPAS, world.namespace, "qwen", patch)
+            cluster.patch_json(HPAS, world.namespace, "qwen", patch, timeouts=BRIEF)
     assert observe(world).floor == 7
     with pytest.raises(WriteConflict, match="minReplicas 2 → 7 by foretide"):
         floors(world).write(world.policy(), target, 7)

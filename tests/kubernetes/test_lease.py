@@ -191,7 +191,10 @@ def test_a_black_holed_leader_stops_before_another_leads(world: World):
         assert taken.wait(30)
         b.release()
         a.release()
-    assert seen[:3] == [("a", True, False), ("a", False, False), ("b", True, False)]
+    # whatever a busy machine made of it: nobody began to lead while the other could still write
+    assert not any(leads and other_leads for _, leads, other_leads in seen)
+    turns = [(name, leads) for name, leads, _ in seen]
+    assert turns.index(("a", False)) < turns.index(("b", True))
 
 
 def test_a_release_on_a_silent_server_does_not_wait_for_it(world: World):

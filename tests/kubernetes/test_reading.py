@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from autoscaler.adapters.kubernetes.access import connect
-from autoscaler.adapters.kubernetes.client import Cluster, Timeouts
+from autoscaler.adapters.kubernetes.client import Cluster
 from autoscaler.adapters.kubernetes.problems import Unreachable
 from autoscaler.adapters.kubernetes.reading import Fresh, KubernetesTargets
 from autoscaler.adapters.kubernetes.resources import DEPLOYMENTS, HPAS, NAMESPACES
@@ -17,6 +17,7 @@ from autoscaler.adapters.policies import parse_object
 from autoscaler.errors import TargetUnavailable
 from autoscaler.policy import TidePolicy
 from autoscaler.sandbox.kubernetes import KubernetesServer
+from tests.kubernetes.world import BRIEF, PATIENT
 
 
 def policy(name: str, namespace: str = "llm") -> TidePolicy:
@@ -61,7 +62,7 @@ def server() -> Iterator[KubernetesServer]:
 
 @pytest.fixture
 def cluster(server: KubernetesServer) -> Iterator[Cluster]:
-    cluster = connect(kubeconfig=server.kubeconfig(), timeouts=Timeouts(connect=1, read=0.3))
+    cluster = connect(kubeconfig=server.kubeconfig(), timeouts=PATIENT)
     yield cluster
     cluster.close()
 
@@ -105,6 +106,7 @@ def test_a_listing_is_renewed_by_age_and_after_a_write(server: KubernetesServer,
 
 def test_a_silent_server_costs_one_timeout_for_all(server: KubernetesServer, cluster: Cluster):
     server.faults.silence()
+    cluster.timeouts = BRIEF
     targets = KubernetesTargets(cluster, fresh=60)
 
     def fails(i: int) -> bool:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from autoscaler.adapters.kubernetes.access import connect
-from autoscaler.adapters.kubernetes.client import Cluster, Timeouts
+from autoscaler.adapters.kubernetes.client import Cluster
 from autoscaler.adapters.kubernetes.problems import ApiError, Denied, Unreachable
 from autoscaler.adapters.kubernetes.resources import (
     DEPLOYMENTS,
@@ -22,7 +22,7 @@ from autoscaler.adapters.kubernetes.resources import (
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from autoscaler.sandbox.kubernetes.patches import json_patch, merge_patch, same
 from autoscaler.sandbox.kubernetes.schema import Schema
-from tests.kubernetes.world import CRD
+from tests.kubernetes.world import BRIEF, CRD, PATIENT
 
 NOON = 1_800_014_400.0
 
@@ -36,7 +36,7 @@ def server() -> Iterator[KubernetesServer]:
 
 @pytest.fixture
 def cluster(server: KubernetesServer) -> Iterator[Cluster]:
-    cluster = connect(kubeconfig=server.kubeconfig(), timeouts=Timeouts(connect=1, read=0.3))
+    cluster = connect(kubeconfig=server.kubeconfig(), timeouts=PATIENT)
     yield cluster
     cluster.close()
 
@@ -142,8 +142,10 @@ def test_faults_select_requests_and_count(server: KubernetesServer, cluster: Clu
         assert caught.value.status == 503
     assert cluster.list(DEPLOYMENTS) == []
     server.faults.silence(path="/deployments")
+    cluster.timeouts = BRIEF
     with pytest.raises(Unreachable, match="read timeout"):
         cluster.list(DEPLOYMENTS)
+    cluster.timeouts = PATIENT
     assert cluster.list(HPAS) == []
     server.faults.clear()
     assert cluster.list(DEPLOYMENTS) == []

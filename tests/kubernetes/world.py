@@ -19,7 +19,10 @@ from tests.lab.api import Api
 from tests.lab.process import wait_until
 
 CRD = Path(__file__).resolve().parents[2] / "deploy" / "crd.yaml"
-SHORT = Timeouts(connect=2.0, read=2.0)
+PATIENT = Timeouts(connect=10.0, read=10.0)
+"""For answers that do come: a busy machine is not a silent server."""
+BRIEF = Timeouts(connect=0.5, read=0.5)
+"""For answers that never come."""
 Json = dict[str, Any]
 
 
