@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NoReturn
 
 from autoscaler.schema.durations import parse_duration
@@ -114,6 +115,7 @@ class Binary:
 Node = Number | Text | Selector | Call | Aggregate | Binary
 
 
+@lru_cache(maxsize=256)  # a client asks the same again and again; the tree is immutable
 def parse(text: str) -> Node:
     """Tree of a query.
 
