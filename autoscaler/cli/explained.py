@@ -169,7 +169,10 @@ def _forecast(decision: Decision, told: Explanation) -> str:
         by = f"{forecast.by}, with nothing learnt yet"
     else:
         fitted = _clock(known.fitted_at, decision.at, zone)
-        by = f"{forecast.by}, learnt at {fitted}, orders on the {known.order_level:.3g} quantile"
+        rule = f"on the {known.order_level:.3g} quantile"
+        if known.cover is not None:
+            rule = f"by the price of lateness, {rule} beyond the lead time"
+        by = f"{forecast.by}, learnt at {fitted}, orders {rule}"
     steps = _ahead(decision)
     median, high = forecast.at(0.5)[:steps], forecast.at(_level(told))[:steps]
     peak = forecast.start + int(np.argmax(high)) * forecast.step

@@ -15,7 +15,19 @@ from autoscaler.adapters.telemetry import schema, writer
 from autoscaler.adapters.telemetry.reader import Damage, Record, files, iterate
 from autoscaler.adapters.telemetry.writer import Limits, RecordWriter
 from autoscaler.errors import InputError
-from autoscaler.model import Code, Memory, Outcome, Reason, Result, Samples, Wanted
+from autoscaler.model import (
+    Code,
+    History,
+    Knowledge,
+    Memory,
+    Observation,
+    Outcome,
+    Reason,
+    Result,
+    Samples,
+    Target,
+    Wanted,
+)
 from tests.telemetry.making import (
     START,
     decision,
@@ -24,6 +36,7 @@ from tests.telemetry.making import (
     observation,
     policy,
     result,
+    target,
 )
 
 
@@ -52,16 +65,16 @@ def write_minutes(
     what = knowledge(START) if known else None
     seen = history(0, 2000)
     if what is not None:
-        target.learnt(policy(name), seen, what)
+        sink.learnt(policy(name), seen, what)
     for minute in range(count):
         seen = history(minute, 2000)
         now = START + 60.0 * (2000 + minute)
         observed = observation(seen, version=str(100 + minute))
         outcome = result(now, memory)
-        target.record(policy(name), observed, what, memory, outcome)
+        sink.record(policy(name), observed, what, memory, outcome)
         given.append((now, observed, memory, outcome))
         memory = outcome.decision.memory
-    target.close()
+    sink.close()
     return given
 
 
@@ -84,18 +97,18 @@ def test_what_was_written_reads_back(tmp_path: Path) -> None:
 
 
 def test_saturation_doubts_and_missing_targets_read_back(tmp_path: Path) -> None:
-    target = RecordWriter(tmp_path, lambda: START + 1.0)
+    sink = RecordWriter(tmp_path, lambda: START + 1.0)
     seen = history(0, 100)
     full = Samples(times=seen.demand.times, values=np.zeros(100))
     marked = history(0, 100, saturated=full, warnings=("half of it",), series=2)
     doubt = Reason(code=Code.HISTORY_UNAVAILABLE, sentence="no answer in 10 s", numbers={"s": 10.0})
-    target.record(policy(), observation(marked), None, Memory(), result(START, Memory()))
+    sink.record(policy(), observation(marked), None, Memory(), result(START, Memory()))
     blind = observation(None)
     blind = type(blind)(target=blind.target, history=None, doubts=(doubt,))
-    target.record(policy(), blind, None, Memory(since=3.0), result(START + 60, Memory(since=3.0)))
+    sink.record(policy(), blind, None, Memory(since=3.0), result(START + 60, Memory(since=3.0)))
     gone = Result(decision=None, outcome=Outcome.UNCHANGED, message="HPA llm/qwen is not there")
-    target.record(policy(), None, None, Memory(), gone)
-    target.close()
+    sink.record(policy(), None, None, Memory(), gone)
+    sink.close()
     first, second, third = records(tmp_path)
     assert np.array_equal(first.observation.history.saturated.values, np.zeros(100))
     assert first.observation.history.warnings == ("half of it",)
@@ -108,16 +121,14 @@ def test_saturation_doubts_and_missing_targets_read_back(tmp_path: Path) -> None
 
 
 def test_each_day_has_a_file_that_needs_no_other(tmp_path: Path) -> None:
-    target = RecordWriter(tmp_path, lambda: START, limits=Limits(days=2))
+    sink = RecordWriter(tmp_path, lambda: START, limits=Limits(days=2))
     memory = Memory()
     what, seen = knowledge(START), history(0, 50)
-    target.learnt(policy(), seen, what)
+    sink.learnt(policy(), seen, what)
     for day in range(4):
         now = START + 86_400.0 * day
-        target.record(
-            policy(), observation(history(day * 5, 50)), what, memory, result(now, memory)
-        )
-    target.close()
+        sink.record(policy(), observation(history(day * 5, 50)), what, memory, result(now, memory))
+    sink.close()
     kept = files(tmp_path)
     assert [path.name for path in kept] == [
         "decisions-2026-09-23.jsonl",
@@ -130,12 +141,12 @@ def test_each_day_has_a_file_that_needs_no_other(tmp_path: Path) -> None:
 
 
 def test_records_of_one_policy_can_be_picked(tmp_path: Path) -> None:
-    target = RecordWriter(tmp_path, lambda: START)
+    sink = RecordWriter(tmp_path, lambda: START)
     for name in ("a", "b"):
-        target.record(
+        sink.record(
             policy(name), observation(history(0, 9)), None, Memory(), result(START, Memory())
         )
-    target.close()
+    sink.close()
     assert [record.key for record in records(tmp_path, "llm/b")] == ["llm/b"]
 
 
@@ -151,13 +162,13 @@ def test_records_of_one_policy_can_be_picked(tmp_path: Path) -> None:
 )
 def test_an_altered_input_is_named(tmp_path: Path, cut: tuple[str, str], part: str) -> None:
     path = tmp_path / "one.jsonl"
-    target = RecordWriter(path, lambda: START, daily=False, run="r")
+    sink = RecordWriter(path, lambda: START, daily=False, run="r")
     what, memory = knowledge(START), Memory(since=7.0)
     seen = history(0, 17)
     seen = type(seen)(demand=seen.demand, read_at=1_790_001_000.0)
-    target.learnt(policy(), seen, what)
-    target.record(policy(), observation(seen), what, memory, result(START, memory))
-    target.close()
+    sink.learnt(policy(), seen, what)
+    sink.record(policy(), observation(seen), what, memory, result(START, memory))
+    sink.close()
     text = path.read_text()
     assert cut[0] in text
     path.write_text(text.replace(*cut))
@@ -182,9 +193,9 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path: Path) -> None:
     memory = Memory()
     for minute in range(3):
         now = START + 60.0 * minute
-        for target, count in ((one, 40), (two, 50)):
+        for sink, count in ((one, 40), (two, 50)):
             seen = observation(history(minute, count))
-            target.record(policy(), seen, None, memory, result(now, memory))
+            sink.record(policy(), seen, None, memory, result(now, memory))
     found = records(path)
     assert [len(r.observation.history.demand) for r in found] == [40, 50] * 3
     assert all(r.altered == () for r in found)
@@ -193,12 +204,12 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path: Path) -> None:
 def test_a_full_disk_costs_records_and_is_counted(tmp_path: Path, monkeypatch) -> None:
     count = Count()
     path = tmp_path / "one.jsonl"
-    target = RecordWriter(path, lambda: START, daily=False, meter=count)
+    sink = RecordWriter(path, lambda: START, daily=False, meter=count)
     memory = Memory()
 
     def record(minute: int) -> None:
         seen = observation(history(minute, 200))
-        target.record(policy(), seen, None, memory, result(START + 60.0 * minute, memory))
+        sink.record(policy(), seen, None, memory, result(START + 60.0 * minute, memory))
 
     record(0)
     real = os.write
@@ -215,9 +226,9 @@ def test_a_full_disk_costs_records_and_is_counted(tmp_path: Path, monkeypatch) -
     monkeypatch.setattr(writer, "PAUSE", 0.0)
     record(2)  # within the pause: not tried
     assert count.lost == 2
-    target._blocked_until = 0.0  # the pause is over
+    sink._blocked_until = 0.0  # the pause is over
     record(3)
-    target.close()
+    sink.close()
     found = list(iterate(path))
     assert [type(item) for item in found] == [Record, Damage, Record]
     last = found[2]
@@ -238,8 +249,21 @@ def test_no_records_is_bad_input(tmp_path: Path) -> None:
         list(iterate(tmp_path))
 
 
-def test_every_field_of_memory_is_recorded() -> None:
-    assert {field.name for field in fields(Memory)} == set(schema.memory_document(Memory()))
+@pytest.mark.parametrize(
+    ("noun", "recorded"),
+    [
+        (Memory, set(schema.memory_document(Memory()))),
+        (Target, set(schema.target_document(target()))),
+        (Observation, {"target", "history", "doubts", "period"}),
+        (History, {"demand", "saturated", "step", "read_at", "series", "warnings"}),
+        (Knowledge, {"fitted", *schema.knowledge_document(knowledge(START))} - {"forecaster"}),
+    ],
+)
+def test_every_field_that_a_decision_may_look_at_is_recorded(noun: type, recorded: set) -> None:
+    assert {field.name for field in fields(noun)} == recorded
+
+
+def test_a_memory_comes_back() -> None:
     full = Memory(
         wanted=(Wanted(at=1.5, floor=3),), since=1.0, shadow=2, written=Wanted(at=2.0, floor=4)
     )
@@ -255,19 +279,19 @@ def test_numbers_that_are_not_finite_survive() -> None:
 def test_a_day_of_two_hundred_policies_stays_under_300_mb(tmp_path: Path) -> None:
     """One policy over 28 days of noisy demand, one record a minute; times 200."""
     count = Count()
-    target = RecordWriter(tmp_path / "one.jsonl", lambda: START, daily=False, meter=count)
+    sink = RecordWriter(tmp_path / "one.jsonl", lambda: START, daily=False, meter=count)
     series = history(0, 40_320 + 60).demand.values
     what = knowledge(START)
-    target.learnt(policy(), history(0, 40_320, values=series), what)
+    sink.learnt(policy(), history(0, 40_320, values=series), what)
     memory, sizes = Memory(), []
     for minute in range(60):
         before = count.bytes
         seen = observation(history(minute, 40_320, values=series), version=str(9_000_000 + minute))
         now = START + 60.0 * (40_320 + minute)
         done = Result(decision=decision(now, memory), outcome=Outcome.UNCHANGED)
-        target.record(policy(), seen, what, memory, done)
+        sink.record(policy(), seen, what, memory, done)
         memory = done.decision.memory
         sizes.append(count.bytes - before)
-    target.close()
+    sink.close()
     day = 200 * (sizes[0] + 1439 * max(sizes[1:]))
     assert day < 300e6, (sizes[0], max(sizes[1:]), day)

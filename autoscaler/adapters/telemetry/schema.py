@@ -29,6 +29,9 @@ from autoscaler.model import (
 VERSION = 1
 _TARGET = tuple(field.name for field in fields(Target))
 _MEMORY = tuple(field.name for field in fields(Memory))
+_KNOWLEDGE = tuple(
+    field.name for field in fields(Knowledge) if field.name not in {"fitted", "fitted_at", "scores"}
+)
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 Document = dict[str, Any]
@@ -151,13 +154,12 @@ def memory_of(document: Mapping[str, Any]) -> Memory:
 
 def knowledge_document(knowledge: Knowledge) -> Document:
     """Say what a knowledge learnt again must agree with; its history stands beside it."""
-    return {
-        "fitted_at": knowledge.fitted_at,
-        "forecaster": knowledge.fitted.name,
-        "order_level": number(knowledge.order_level),
-        "tide": number(knowledge.tide),
-        "scores": {name: number(score) for name, score in knowledge.scores.items()},
-    }
+    document: Document = {"forecaster": knowledge.fitted.name, "fitted_at": knowledge.fitted_at}
+    for name in _KNOWLEDGE:
+        value = getattr(knowledge, name)
+        document[name] = None if value is None else number(value)
+    document["scores"] = {name: number(score) for name, score in knowledge.scores.items()}
+    return document
 
 
 def decision_document(decision: Decision) -> Document:
