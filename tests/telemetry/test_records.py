@@ -57,21 +57,17 @@ def records(path: Path, key: str | None = None) -> list[Record]:
     return found
 
 
-def write_minutes(
-    target: RecordWriter, count: int, *, name: str = "qwen", known: bool = True
-) -> list:
+def write_minutes(sink: RecordWriter, count: int) -> list:
     """`count` cycles, one a minute; returns what each was given."""
     memory, given = Memory(), []
-    what = knowledge(START) if known else None
-    seen = history(0, 2000)
-    if what is not None:
-        sink.learnt(policy(name), seen, what)
+    what = knowledge(START)
+    sink.learnt(policy(), history(0, 2000), what)
     for minute in range(count):
         seen = history(minute, 2000)
         now = START + 60.0 * (2000 + minute)
         observed = observation(seen, version=str(100 + minute))
         outcome = result(now, memory)
-        sink.record(policy(name), observed, what, memory, outcome)
+        sink.record(policy(), observed, what, memory, outcome)
         given.append((now, observed, memory, outcome))
         memory = outcome.decision.memory
     sink.close()
