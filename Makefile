@@ -60,9 +60,11 @@ docs: ## write the generated reference again and run every code block of README 
 	@$(BIN)/python -m tools.generate
 	@$(BIN)/python -m pytest -q tests/docs $(ARGS)
 
-bench: ## the measurements of benchmarks/README.md
+bench: ## what commands, a decision and a fleet cost (benchmarks/README.md)
 	@tools/venv.sh test
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@$(BIN)/python -m benchmarks.command_line
+	@$(BIN)/python -m benchmarks.decide
+	@$(BIN)/python -m benchmarks.controller $(ARGS)
 
 lock: ## resolve pyproject.toml again and pin everything in requirements/
 	@tools/venv.sh lock
