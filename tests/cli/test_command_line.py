@@ -80,11 +80,32 @@ def test_completion_scripts_name_the_program(shell: str) -> None:
     assert "foretide" in script
 
 
-def test_bash_accepts_its_script(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("simu", ["simulate"]), ("completion f", ["fish"]), ("plan --hor", ["--horizon"])],
+)
+def test_bash_completes(tmp_path: Path, typed: str, completed: list[str]) -> None:
+    program = tmp_path / "foretide"
+    program.write_text(
+        f'#!/bin/sh\ncd "{ROOT}" && exec "{sys.executable}" -m autoscaler.cli.main "$@"\n'
+    )
+    program.chmod(0o755)
     script = tmp_path / "complete.bash"
     script.write_text(completion_script("bash"))
-    done = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    words = typed.split()
+    done = subprocess.run(
+        [
+            *("bash", "-c"),
+            f'source "{script}"; COMP_WORDS=(foretide {typed}); COMP_CWORD={len(words)}; '
+            "_foretide_completion foretide; printf '%s\\n' \"${COMPREPLY[@]}\"",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == completed
 
 
 def test_an_unknown_command_is_answered_with_the_nearest(

@@ -233,7 +233,6 @@
     const keys = make("div", "keys");
     const place = make("div", "plot");
     const box = make("div", "tip");
-    box.setAttribute("role", "status");
     caption.append(title, keys);
     figure.append(caption, place, box);
     holder.append(figure);
