@@ -152,7 +152,7 @@ class Stage:
             and (name is None or w.name == name)
         ]
 
-    def demand(self, name: str, level: Callable[[np.ndarray], np.ndarray], days: float = 9) -> None:
+    def demand(self, name: str, level: Callable[[np.ndarray], np.ndarray], days: float = 3) -> None:
         """A history at 60 s until a few minutes from now."""
         end = np.ceil(time.time() / 60) * 60 + 300
         times = np.arange(end - days * 86_400, end, 60.0)
@@ -171,7 +171,7 @@ class Stage:
                     "kind": "HorizontalPodAutoscaler",
                     "name": name,
                 },
-                "demand": {"query": f'demand{{service="{name}"}}', "history": "7d"},
+                "demand": {"query": f'demand{{service="{name}"}}', "history": "2d"},
                 "capacity": {"perReplica": 3.0},
                 "floor": {"min": 1},
                 "release": {"after": "2s", "breakEven": "5m"},

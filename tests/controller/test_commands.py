@@ -13,15 +13,9 @@ from tests.controller.stage import Stage
 pytestmark = pytest.mark.slow
 
 
-def short(world: Stage, name: str, **spec: object) -> None:
-    """A service with a short history, so that learning takes a moment."""
-    demand = {"query": f'demand{{service="{name}"}}', "history": "2d"}
-    world.service(name, demand=demand, **spec)
-
-
 def test_once_shows_decisions_and_writes_as_the_modes_say(world: Stage, foretide) -> None:
-    short(world, "acts")
-    short(world, "observes", mode="Observe")
+    world.service("acts")
+    world.service("observes", mode="Observe")
     config = str(world.config())
     code, text = foretide("once", "--config", config, "--observe-only", "--json")
     shown = {row["policy"]: row for row in json.loads(text[: text.rindex("]") + 1])}
@@ -42,7 +36,7 @@ def test_once_shows_decisions_and_writes_as_the_modes_say(world: Stage, foretide
 
 
 def test_once_leaves_writing_to_a_controller_that_leads(world: Stage, foretide) -> None:
-    short(world, "a")
+    world.service("a")
     world.kubernetes.put(
         {
             "apiVersion": LEASES.api_version,

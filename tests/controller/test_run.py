@@ -193,7 +193,7 @@ def test_recorded_decisions_are_made_again_in_a_fresh_process(world: Stage, fore
     world.hpa("a")
     rng = np.random.default_rng(3)
     world.demand("a", lambda t: 20 + 12 * np.sin(t * 2 * np.pi / 86_400) + rng.normal(0, 1, len(t)))
-    world.policy("a", demand={"query": 'demand{service="a"}', "history": "3d"})
+    world.policy("a")
     process = world.run()
     learnt = 'foretide_knowledge_timestamp_seconds{namespace="llm",policy="a"}'
     since = eventually("learnt", lambda: process.metric(learnt), 60)
