@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autoscaler import guard, plan, remember
 from autoscaler.capacity import lead_time, need_of
-from autoscaler.demand import newest, regular
+from autoscaler.demand import highest, newest, regular
 from autoscaler.forecast import foresee
 from autoscaler.model import Decision, Knowledge, Memory, Observation
 from autoscaler.policy import TidePolicy
@@ -38,11 +38,12 @@ def decide(
         doubts += found
     if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
         steps = plan.horizon(lead, spec.release.break_even, series.step)
-        level = DEFAULT_ORDER_LEVEL if knowledge is None else knowledge.order_level
+        level, cover = (DEFAULT_ORDER_LEVEL, None) if knowledge is None else knowledge.rule
         forecast, why, failed = foresee(series, knowledge, spec.event_windows, steps, level)
         doubts += failed
         if forecast is not None:
-            need = need_of(forecast, level, spec.capacity.per_replica, newest(series))
+            seen = {"newest": newest(series), "recent": highest(series)}
+            need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
             planned = plan.make(present, need, lead, spec.release.break_even)
             reasons += [*why, *planned.reasons]
     wanted = present if planned is None else planned.floor

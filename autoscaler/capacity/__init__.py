@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from autoscaler.capacity.newsvendor import least_and_most
 from autoscaler.model import Floats, Forecast, Ints, Need
 
 ACTUATION = 15.0
@@ -31,22 +32,40 @@ def replicas_for(demand: Floats, capacity: float) -> Ints:
     return needed
 
 
-def need_of(forecast: Forecast, order_level: float, capacity: float, newest: float) -> Need:
-    """Need for every step ahead, on the order quantile and on the median.
+def need_of(
+    forecast: Forecast,
+    order_level: float,
+    capacity: float,
+    newest: float,
+    *,
+    recent: float = math.nan,
+    cover: float | None = None,
+) -> Need:
+    """Need for every step ahead on quantiles, and for this moment on expected cost.
 
     Parameters
     ----------
     forecast : quantiles of demand
     order_level : quantile on which replicas are ordered
     capacity : demand per second of one replica
-    newest : newest known demand per second; NaN is unknown and needs nothing by itself
+    newest, recent : newest known demand per second, and the largest of the last half hour; NaN is
+        unknown and needs nothing by itself
+    cover : `Knowledge.cover`
     """
+    least = most = None
+    if forecast.ahead is not None and cover is not None:
+        least, most = least_and_most(forecast.ahead, capacity, cover)
+    seen = [0.0 if math.isnan(demand) else demand for demand in (newest, recent)]
+    now, highest = replicas_for(np.asarray(seen), capacity)
     return Need(
         start=forecast.start,
         step=forecast.step,
         order=replicas_for(forecast.at(order_level), capacity),
         keep=replicas_for(forecast.at(0.5), capacity),
-        now=0 if math.isnan(newest) else int(replicas_for(np.asarray([newest]), capacity)[0]),
+        now=int(now),
+        recent=int(highest),
+        least=least,
+        most=most,
     )
 
 

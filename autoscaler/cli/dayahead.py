@@ -13,7 +13,7 @@ import numpy as np
 from autoscaler import plan
 from autoscaler.capacity import lead_time, need_of
 from autoscaler.cli.options import duration_text
-from autoscaler.demand import newest, regular
+from autoscaler.demand import highest, newest, regular
 from autoscaler.errors import ForetideError
 from autoscaler.forecast import foresee
 from autoscaler.model import (
@@ -117,7 +117,14 @@ def look_ahead(
     if forecast is None:
         said = "; ".join(doubt.sentence for doubt in doubts) or "the history is empty"
         raise ForetideError(f"{policy.key}: nothing to forecast from: {said}")
-    need = need_of(forecast, level, spec.capacity.per_replica, newest(series))
+    need = need_of(
+        forecast,
+        level,
+        spec.capacity.per_replica,
+        newest(series),
+        recent=highest(series),
+        cover=knowledge.cover,
+    )
     lead = lead_time(spec.cold_start.duration, period)
     ceiling = _ceiling(policy, target)
     present, original, assumed = _standing(policy, target, need)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autoscaler.model import Code, Forecast, Mark, Reason, Series
+from autoscaler.model import Ahead, Code, Floats, Forecast, Mark, Reason, Series
 from autoscaler.schema.events import EventWindow
 
 
@@ -58,4 +58,16 @@ def raised(
         )
         for event in coming
     )
-    return replace(forecast, quantiles=forecast.quantiles * factors), reasons
+    return replace(
+        forecast,
+        quantiles=forecast.quantiles * factors,
+        ahead=None if forecast.ahead is None else _raised_ahead(forecast.ahead, factors, forecast),
+    ), reasons
+
+
+def _raised_ahead(ahead: Ahead, factors: Floats, forecast: Forecast) -> Ahead:
+    """Multiply the distributions; a window is raised as if its peak met the event's."""
+    at = min(round(ahead.after / forecast.step), len(factors) - 1)
+    until = min(round(ahead.until / forecast.step), len(factors) - 1)
+    here, peak = float(factors[at]), float(factors[: until + 1].max())
+    return replace(ahead, lead=ahead.lead * here, window=ahead.window * peak, ago=ahead.ago * peak)

@@ -71,6 +71,10 @@ def checked(forecast: Forecast) -> Forecast:
         raise ValueError("quantiles must be finite and not negative")
     if (np.diff(paths, axis=0) < -1e-9 * np.abs(paths[1:])).any():
         raise ValueError("quantiles must not decrease with their level")
+    if forecast.ahead is not None:
+        loads = np.stack([forecast.ahead.lead, forecast.ahead.window])
+        if not np.isfinite(loads).all() or (loads < 0).any():
+            raise ValueError("loads ahead must be finite and not negative")
     return forecast
 
 

@@ -29,6 +29,10 @@ def path_of(present: int, need: Need, lead: float, break_even: float) -> Ints:
     ahead = steps_ahead(lead, need.step)
     order = largest_ahead(need.order, ahead)
     keep = largest_ahead(need.keep, ahead + steps_ahead(break_even, need.step))
+    if need.least is not None and need.most is not None:
+        # decided on expected cost, as is what can still be ordered within a lead time from now
+        order[: ahead + 1] = need.least
+        keep[: ahead + 1] = max(need.most, need.recent)
     order[0] = max(order[0], need.now)
     return follow(present, order, keep)
 
@@ -42,15 +46,12 @@ def make(present: int, need: Need, lead: float, break_even: float) -> Plan:
         `floor` is wanted now. `changes` tells the floors to come as far as the need is known.
     """
     path = path_of(present, need, lead, break_even)
-    ahead = steps_ahead(lead, need.step)
-    window = need.order[: ahead + 1]
-    ordered = max(int(window.max()), need.now)
     floor = int(path[0])
     return Plan(
         floor=floor,
         lead=lead,
         changes=changes_of(path, need.start, need.step),
-        reasons=_reasons(need, window, ordered, floor, break_even),
+        reasons=_reasons(need, steps_ahead(lead, need.step), floor, break_even),
     )
 
 
@@ -60,13 +61,17 @@ def changes_of(path: Ints, start: float, step: float) -> tuple[Change, ...]:
     return tuple(Change(at=start + int(i) * step, floor=int(path[i])) for i in at)
 
 
-def _reasons(
-    need: Need, window: Ints, ordered: int, floor: int, break_even: float
-) -> tuple[Reason, ...]:
+def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Reason, ...]:
     """Why the floor wanted now is what it is."""
+    window = need.order[: ahead + 1]
     peak = int(np.argmax(window))
-    if need.now > int(window[peak]):
+    foreseen = int(window[peak]) if need.least is None else need.least
+    ordered = max(foreseen, need.now)
+    if need.now > foreseen:
         why = f"the newest demand alone needs {need.now}"
+    elif need.least is not None:
+        peak = ahead
+        why = f"{ordered} cost least for what may come within {ahead * need.step / 60:.0f} min"
     else:
         why = f"the forecast needs {ordered} in {(peak * need.step) / 60:.0f} min"
     reasons = [

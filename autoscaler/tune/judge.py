@@ -62,7 +62,7 @@ class Judge:
         keep = plan.steps_ahead(spec.release.break_even, days.step)
         self.reach = min(self._lead + keep, days.per_day)
         """Slots after a day that a forecast made before its end still needs."""
-        self._service = Service(
+        self.service = Service(
             capacity=spec.capacity.per_replica,
             cold=plan.steps_ahead(spec.cold_start.duration, days.step),
             step=days.step,
@@ -70,12 +70,12 @@ class Judge:
             start_cost=spec.release.break_even,
             price=PRICE,
         )
-        self._whole = days.count if days.now == days.per_day else days.count - 1
+        self.whole = days.count if days.now == days.per_day else days.count - 1
         self._demand = _bridged(days)
 
     def trial(self, misses: Misses) -> Trial | None:
         """Floors that the candidate would have set; None when no day can be replayed."""
-        usable = int(np.searchsorted(misses.rows, self._whole))
+        usable = int(np.searchsorted(misses.rows, self.whole))
         first = max(min(3, usable // 2), usable - REPLAYED_DAYS, 1)
         if usable <= first:
             return None
@@ -86,28 +86,41 @@ class Judge:
                 parts.append(self._order_and_keep(misses, block, response))
         order = np.concatenate([part[0] for part in parts], axis=1)
         keep = np.concatenate([part[1] for part in parts])
-        # replicas stand by day's end as they do by the next day's start: one path over all days
-        wanted = plan.follow(order[:, 0], order, keep)
-        held = plan.largest_behind(wanted, self._release)
-        least = 1 if self._bounds.min is None else self._bounds.min
-        floors = np.maximum(held, least)
-        if self._bounds.max is not None:
-            floors = np.minimum(floors, self._bounds.max)
+        floors = self.held(order, keep)
         return Trial(
             rows=misses.rows[first:usable],
             floors=floors.reshape(len(ORDER_LEVELS), usable - first, -1),
         )
+
+    def held(self, order: Ints, keep: Ints) -> Ints:
+        """Floors from what must stand and what is kept, slow release and bounds included.
+
+        Replicas stand by a day's end as they do by the next day's start: one path over all days.
+        """
+        wanted = plan.follow(order[..., 0], order, keep)
+        released = plan.largest_behind(wanted, self._release)
+        floors: Ints = np.maximum(released, 1 if self._bounds.min is None else self._bounds.min)
+        return floors if self._bounds.max is None else np.minimum(floors, self._bounds.max)
+
+    def seen(self, rows: NDArray[np.int64]) -> tuple[Ints, Ints]:
+        """Need that the newest demand and the last half hour show at each slot, flat."""
+        start = int(rows[0]) * self._days.per_day
+        stop = (int(rows[-1]) + 1) * self._days.per_day
+        need = replicas_for(self._demand.ravel()[:stop], self.service.capacity)
+        half_hour = max(1, round(1800 / self._days.step))
+        behind = plan.largest_behind(need, half_hour - 1)
+        return need[start - 1 : stop - 1], behind[start - 1 : stop - 1]
 
     def scores(self, trial: Trial, since: int = 0) -> Floats:
         """Score of every order level on the trial's days from row `since` on."""
         used = trial.rows >= since
         demand = self._demand[trial.rows[used]].ravel()
         floors = trial.floors[:, used].reshape(len(trial.floors), -1)
-        run = replay(demand, floors, self._service)
-        perfect = replay(demand, clairvoyant(demand, self._service), self._service)
+        run = replay(demand, floors, self.service)
+        perfect = replay(demand, clairvoyant(demand, self.service), self.service)
         return score_of(
-            cost_of(run, self._service),
-            float(cost_of(perfect, self._service)[0]),
+            cost_of(run, self.service),
+            float(cost_of(perfect, self.service)[0]),
             late_fraction(run, demand),
             PRICE,
         )
@@ -138,8 +151,8 @@ class Judge:
             if lead <= self._lead:
                 for i, column in enumerate(columns):
                     np.maximum(order[i], z + spread[:, column], out=order[i])
-        cap = self._caps(misses.rows[block])
-        capacity = self._service.capacity
+        cap = self.caps(misses.rows[block])
+        capacity = self.service.capacity
 
         def need(z: Floats) -> Ints:
             shift = self._days.shift
@@ -148,7 +161,7 @@ class Judge:
 
         return need(order).reshape(len(columns), -1), need(keep).ravel()
 
-    def _caps(self, rows: NDArray[np.int64]) -> Floats:
+    def caps(self, rows: NDArray[np.int64]) -> Floats:
         """Largest forecast allowed at each slot, as `Tidal.predict` does, shape (d, per_day)."""
         demand = self._demand
         before = np.maximum.accumulate(demand.max(axis=1))

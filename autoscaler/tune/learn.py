@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 
+from autoscaler.capacity import ACTUATION
 from autoscaler.decide import DEFAULT_ORDER_LEVEL
 from autoscaler.demand import regular
 from autoscaler.forecast import (
@@ -18,12 +20,14 @@ from autoscaler.forecast import (
     TidalForecaster,
     ordinary,
 )
+from autoscaler.forecast.ahead import TideAhead, reach_of, tables_of
 from autoscaler.forecast.days import Days
 from autoscaler.forecast.response import Misses, misses_of
-from autoscaler.forecast.tidal import MOST_DAYS, days_of
+from autoscaler.forecast.tidal import MOST_DAYS, Tidal, days_of
 from autoscaler.model import History, Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
+from autoscaler.tune.covering import choose
 from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
 
 _LOG = logging.getLogger(__name__)
@@ -91,7 +95,7 @@ def learn(
     scores = _scores(judge, trials)
     name, level = _best(scores)
     shape, misses = learnt[name]
-    return Knowledge(
+    known = Knowledge(
         fitted=TidalForecaster(shape=shape).finish(days, misses),
         order_level=level,
         fitted_at=now,
@@ -99,6 +103,26 @@ def learn(
         tide=tide_of(days),
         span=span,
     )
+    return _with_ahead(known, policy, judge, days, trials)
+
+
+def _with_ahead(
+    known: Knowledge, policy: TidePolicy, judge: Judge, days: Days, trials: dict[str, Trial]
+) -> Knowledge:
+    """Let the distributions ahead decide the moment, where they would have done better."""
+    spec = policy.spec
+    if NO_TIDE.name not in trials or not isinstance(known.fitted, Tidal):
+        return known
+    reach = reach_of(spec.cold_start.duration, ACTUATION, spec.release.break_even, days.step)
+    tables = tables_of(days, reach.window)
+    chosen = choose(judge, days, tables, reach, int(trials[NO_TIDE.name].rows[0]))
+    if chosen is None:
+        return known
+    scores = {**known.scores, f"ahead@{chosen.cover:.3g}": chosen.score}
+    if chosen.score > min(known.scores.values()):
+        return replace(known, scores=scores)
+    fitted = TideAhead.of(known.fitted, days, tables, reach, chosen.season)
+    return replace(known, fitted=fitted, cover=chosen.cover, scores=scores)
 
 
 def _young(now: float, span: float) -> Knowledge:

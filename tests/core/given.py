@@ -9,7 +9,11 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from autoscaler.forecast import FAST
+from autoscaler.capacity import ACTUATION
+from autoscaler.demand import regular
+from autoscaler.forecast import FAST, PROFILE, TidalForecaster
+from autoscaler.forecast.ahead import TideAhead, reach_of, tables_of
+from autoscaler.forecast.tidal import days_of
 from autoscaler.model import History, Knowledge, Memory, Observation, Samples, Target, Wanted
 from autoscaler.policy import TidePolicy
 from autoscaler.tune import learn
@@ -83,6 +87,17 @@ def flat(level: float, days: float = 3, until: float = NOW) -> History:
 @lru_cache(maxsize=8)
 def knowledge(zone: str = "UTC", until: float = NOW) -> Knowledge:
     return learn(policy(zone), tide(14, until), until, shapes=FAST)
+
+
+@lru_cache(maxsize=8)
+def knowing_ahead(zone: str = "UTC", until: float = NOW, season: int = 1) -> Knowledge:
+    """Knowledge that decides on distributions ahead, whatever a replay would have chosen."""
+    series, _ = regular(tide(14, until), until)
+    days = days_of(series, zone)
+    reach = reach_of(300.0, ACTUATION, 1800.0, 60.0)
+    tidal = TidalForecaster(shape=PROFILE).fit(series, zone, ())
+    fitted = TideAhead.of(tidal, days, tables_of(days, reach.window), reach, season)
+    return Knowledge(fitted=fitted, order_level=0.95, fitted_at=until, cover=18.0)
 
 
 def remembered(floor: int, now: float = NOW, minutes: int = 30) -> Memory:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given as examples
 
-from autoscaler.demand import newest, regular
+from autoscaler.demand import highest, newest, regular
 from autoscaler.model import Code, Mark, Samples
 from tests.core.given import DAY, HOUR, NOW, flat, history, hostile, tide
 
@@ -73,7 +73,7 @@ def test_a_long_gap_and_one_that_reaches_the_present_stay_unknown():
     assert np.isnan(series.values[200:230]).all()
     assert np.isnan(series.values[-4:]).all()
     assert (series.marks[200:230] == Mark.MISSING).all()
-    assert newest(series) == 10.0
+    assert newest(series) == highest(series) == 10.0
 
 
 def test_what_cannot_be_demand_is_refused_and_counted():

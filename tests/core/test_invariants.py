@@ -21,6 +21,7 @@ from tests.core.given import (
     NOW,
     history,
     hostile,
+    knowing_ahead,
     knowledge,
     paused,
     policy,
@@ -31,7 +32,9 @@ from tests.core.given import (
 )
 
 floors = st.integers(1, 30)
-known = st.sampled_from([None, "known"]).map(lambda k: knowledge() if k else None)
+known = st.sampled_from([None, "quantile", "ahead"]).map(
+    lambda k: {None: lambda: None, "quantile": knowledge, "ahead": knowing_ahead}[k]()
+)
 doubts = st.sampled_from([(), (Reason(code=Code.HISTORY_UNAVAILABLE, sentence="timeout"),)])
 
 
@@ -161,6 +164,22 @@ def test_a_higher_order_quantile_never_gives_a_lower_floor(of, given, floor, mem
     assert (high.need.order >= low.need.order).all() if high.need and low.need else True
 
 
+@examples(
+    policies(),
+    hostile() | st.sampled_from([0, 6, 9, 15, 20]).map(lambda h: tide(14, NOW + h * HOUR)),
+    floors,
+    memories(),
+    st.tuples(st.floats(0.01, 1e4), st.floats(0.01, 1e4)),
+)
+def test_a_higher_price_of_lateness_never_gives_a_lower_floor(of, given, floor, memory, covers):
+    now = max(NOW, given.read_at)
+    low, high = (
+        decide(of, seen(given, floor), replace(knowing_ahead(), cover=c), memory, now)
+        for c in sorted(covers)
+    )
+    assert high.floor >= low.floor
+
+
 @examples(policies(), observations(), known, memories())
 def test_the_same_inputs_give_the_same_decision(of, observation, knows, memory):
     a, b = (decide(of, observation, knows, memory, NOW) for _ in range(2))
@@ -189,10 +208,13 @@ def test_the_future_of_a_trace_changes_no_decision(seed, hour):
     rng = np.random.default_rng(seed)
     past = whole.demand.times < now
     noise = np.where(past, whole.demand.values, rng.uniform(0, 1e5, len(past)))
-    a = decide(policy(), seen(whole), knowledge(), remembered(5, now), now)
     noisy = replace(whole, demand=Samples(times=whole.demand.times, values=noise))
-    b = decide(policy(), seen(noisy), knowledge(), remembered(5, now), now)
-    assert (a.floor, a.reasons, a.plan, a.doubts) == (b.floor, b.reasons, b.plan, b.doubts)
+    for knows in (knowledge(), knowing_ahead()):
+        a, b = (
+            decide(policy(), seen(given), knows, remembered(5, now), now)
+            for given in (whole, noisy)
+        )
+        assert (a.floor, a.reasons, a.plan, a.doubts) == (b.floor, b.reasons, b.plan, b.doubts)
 
 
 @pytest.mark.parametrize(

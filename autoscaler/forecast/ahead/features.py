@@ -1,0 +1,161 @@
+"""What is known at a moment about demand a lead ahead: the clock's tables and the last minutes.
+
+The same function serves the nightly fit (a strip of four weeks, every minute an origin) and a
+decision (a strip of some hours, the present being its last origin).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoscaler.forecast.ahead.tables import NAMES, POINT, WINDOW
+from autoscaler.model import Floats
+
+WARM = 60
+"""Steps of a strip before its first complete origin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What is forecast, in whole steps.
+
+    Attributes
+    ----------
+    lead : steps after an origin: demand of the step in which replicas ordered there begin to serve
+    window : else the largest demand of [0, window] steps after it, None for the lead
+    log_shift : logarithm of the shift, below which a load counts as small
+    """
+
+    lead: int
+    window: int | None
+    step: float
+    log_shift: float
+
+    @property
+    def reach(self) -> int:
+        """Steps after an origin at which the last of what is meant has come."""
+        return self.lead if self.window is None else self.window
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Tables that tell of it."""
+        return POINT if self.window is None else WINDOW
+
+    def steps(self, minutes: float) -> int:
+        """Whole steps of some minutes, at least one."""
+        return max(1, round(minutes * 60 / self.step))
+
+
+# location: tables at the target, then these
+_RECENT = ("now", "dev5", "dev20", "dev60", "slope2", "slope5", "tide", "one")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """Consecutive steps with the tables that belong to them.
+
+    Attributes
+    ----------
+    z : shape (n,), no holes; origin t in 0 ... n knows z[:t]
+    base : shape (n,), the daily table at each step's own time
+    tables : shape (len(NAMES), n + 1), tables at the time t + lead (window ones: at t)
+    """
+
+    z: Floats
+    base: Floats
+    tables: Floats
+
+    def table(self, name: str) -> Floats:
+        """One table at every origin, shape (n + 1,)."""
+        row: Floats = self.tables[NAMES.index(name)]
+        return row
+
+
+def before(values: Floats, width: int) -> Floats:
+    """Mean of the `width` steps before each origin, shape (n + 1,); of fewer at the start."""
+    n = len(values)
+    sums = np.empty(n + 1)
+    sums[0] = 0.0
+    np.cumsum(values, out=sums[1:])
+    result = np.empty(n + 1)
+    width = min(width, n)
+    result[width:] = (sums[width:] - sums[: n + 1 - width]) / width
+    if width > 1:
+        result[1:width] = sums[1:width] / np.arange(1, width)
+    result[0] = values[0] if n else 0.0
+    return result
+
+
+def lagged(values: Floats, by: int) -> Floats:
+    """Shift an array so many steps later, its start repeated."""
+    return np.concatenate([np.full(min(by, len(values)), values[0]), values[: len(values) - by]])
+
+
+def location_features(strip: Strip, aim: Aim) -> Floats:
+    """Features of the location, shape (k, n + 1)."""
+    z, steps = strip.z, aim.steps
+    deviation = z - strip.base
+    two, five = before(z, steps(2)), before(z, steps(5))
+    now = before(z, 1)
+    base_now = before(strip.base, 1)
+    rows = [strip.table(name) for name in aim.names]
+    rows += [
+        now,
+        before(deviation, steps(5)),
+        before(deviation, steps(20)),
+        before(deviation, steps(60)),
+        two - lagged(two, steps(2)),
+        five - lagged(five, steps(5)),
+        strip.table(aim.names[0]) - base_now,
+        np.ones(len(z) + 1),
+    ]
+    return np.stack(rows)
+
+
+def prior(aim: Aim) -> Floats:
+    """Weights of the location before anything was learnt."""
+    names = (*aim.names, *_RECENT)
+    believed = {
+        "daily": 0.4, "weekly": 0.4, "yesterday": 0.2,
+        "w_daily": 0.4, "w_weekly": 0.4, "w_yesterday": 0.2,
+        "dev5": 0.6, "dev60": 0.2,
+    }  # fmt: skip
+    return np.array([believed.get(name, 0.0) for name in names])
+
+
+def scale_features(
+    strip: Strip, errors: Floats, clocks: Floats, location: Floats, aim: Aim
+) -> Floats:
+    """Features of the scale, all >= 0, shape (k, n + 1).
+
+    Parameters
+    ----------
+    errors : shape (n + 1,), |error| of the forecast made at each origin
+    clocks : shape (2, n + 1), usual |error| by clock, wide and narrow, at every origin's target
+    location : shape (n + 1,)
+    """
+    steps = aim.steps
+    span = aim.reach + 1  # from an origin until its error is finished; younger ones are not known
+    finished = lagged(errors, span)  # at origin t: the newest error that is known then
+    z = strip.z
+    two, five = before(z, steps(2)), before(z, steps(5))
+    daily, high = ("daily", "high") if aim.window is None else ("w_daily", "w_high")
+    hourly = [lagged(errors, max(span, steps(60 * k))) for k in (1, 2, 3)]
+    quarters = [lagged(errors, max(span, steps(15 * k))) for k in range(1, 9)]
+    return np.stack(
+        [
+            np.ones(len(z) + 1),
+            *clocks,
+            before(finished, steps(3))[1:],
+            before(finished, steps(15))[1:],
+            before(finished, steps(180))[1:],
+            np.abs(two - lagged(two, steps(2))),
+            np.abs(five - lagged(five, steps(5))),
+            np.maximum(strip.table(high) - strip.table(daily), 0.0),
+            np.exp(np.minimum(aim.log_shift - location, 1.0)),
+            np.mean(hourly, axis=0),
+            np.mean(quarters, axis=0),
+        ]
+    )

@@ -1,0 +1,144 @@
+"""The fitted distributions beside a fitted tide: the tide draws the day, they decide the moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from autoscaler.forecast.ahead.features import Aim, Strip
+from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_strip
+from autoscaler.forecast.ahead.tables import NAMES, Tables
+from autoscaler.forecast.clock import DAY, wall_seconds
+from autoscaler.forecast.days import Days, trusted
+from autoscaler.forecast.tidal import GROWTH, Tidal
+from autoscaler.model import Ahead, Floats, Forecast, Ints, Series
+
+BACK = 5 * 3600.0
+"""Seconds before the present that a decision looks at: misses of the last three hours, each of
+which was forecast from an hour before it."""
+
+_ROWS = 4  # days of tables that are kept: yesterday, today, and the two to come
+
+SEASONS = {0: None, 1: "w_yesterday", 7: "w_week_ago"}
+"""Days ago whose window may raise the floor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How far ahead, in whole steps: `lead` until a replica ordered now serves, `window` beyond."""
+
+    lead: int
+    window: int
+
+    def aims(self, days: Days) -> tuple[Aim, Aim]:
+        """Say what the two distributions are about: the lead, the window."""
+        log_shift = float(np.log(days.shift))
+        return (
+            Aim(lead=self.lead, window=None, step=days.step, log_shift=log_shift),
+            Aim(lead=self.lead, window=self.window, step=days.step, log_shift=log_shift),
+        )
+
+
+def reach_of(cold_start: float, actuation: float, break_even: float, step: float) -> Reach:
+    """Reach of a service: the next decision's replicas serve a step later, so no more is needed."""
+    lead = int((cold_start + actuation) / step + 1e-9)
+    return Reach(lead=lead, window=lead + max(1, round(break_even / step)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TideAhead:
+    """A fitted tide with the distributions of what a lead and a window ahead may bring.
+
+    Attributes
+    ----------
+    first : number of the first day of the kept tables (0 modulo 7 is a Monday)
+    tables : shape (names, 4 * per_day), float32
+    season : days ago whose window may raise the floor; 0 for none
+    """
+
+    tidal: Tidal
+    point: Model
+    window: Model
+    reach: Reach
+    first: int
+    tables: Floats
+    season: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name shown in scores."""
+        return "ahead"
+
+    @classmethod
+    def of(cls, tidal: Tidal, days: Days, tables: Tables, reach: Reach, season: int) -> Self:
+        """Fit on all that is known of `days`."""
+        known = (days.count - 1) * days.per_day + days.now
+        point, window = (fit_model(tables, known, aim) for aim in reach.aims(days))
+        # tables have a row for each day and two to come; a decision needs the newest four
+        kept = slice(max(0, days.count + 2 - _ROWS), days.count + 2)
+        rows = np.stack([tables.by_name[name][kept].ravel() for name in NAMES])
+        return cls(
+            tidal=tidal,
+            point=replace(point, clocks=point.clocks[:, kept].astype(np.float32)),
+            window=replace(window, clocks=window.clocks[:, kept].astype(np.float32)),
+            reach=reach,
+            first=days.first + kept.start,
+            tables=rows.astype(np.float32),
+            season=season,
+        )
+
+    def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
+        """Forecast paths as the tide does, and the distributions ahead of `series.end`."""
+        forecast = self.tidal.predict(series, steps, levels)
+        return replace(forecast, by=self.name, ahead=self._ahead(series))
+
+    def _ahead(self, series: Series) -> Ahead:
+        step, shift = self.tidal.step, self.tidal.shift
+        back = min(len(series), max(2, round(BACK / step)))
+        strip, slots = self._strip(series, back)
+        newest = trusted(series)[-max(1, round(900 / step)) :]
+        newest = newest[~np.isnan(newest)]
+        cap = max(self.tidal.peak, GROWTH * float(newest.max(initial=0.0)))
+        lead, window = (
+            np.clip(np.exp(predict_strip(model, strip, slots)[-1]) - shift, 0.0, cap)
+            for model in (self.point, self.window)
+        )
+        name = SEASONS[self.season]
+        return Ahead(
+            weights=MASSES,
+            lead=lead,
+            window=window,
+            ago=float(np.exp(strip.table(name)[-1]) - shift) if name else float("nan"),
+            after=self.reach.lead * step,
+            until=self.reach.window * step,
+        )
+
+    def _strip(self, series: Series, back: int) -> tuple[Strip, Ints]:
+        """Strip of the newest steps, and the slots of its origins in the kept tables."""
+        step, lead = self.tidal.step, self.reach.lead
+        wall = wall_seconds(series.end - back * step, step, back + 1 + lead, self.tidal.zone)
+        per_day = self.tables.shape[1] // _ROWS
+        day = np.floor(wall / DAY)
+        row = np.clip(day - self.first, 0, _ROWS - 1).astype(np.int64)
+        slot = np.minimum(((wall - day * DAY) / step).astype(np.int64), per_day - 1)
+        at = row * per_day + slot
+        here, target = at[: back + 1], at[lead:]
+        windowed = np.array([name.startswith("w_") for name in NAMES])
+        tables = np.where(windowed[:, None], self.tables[:, here], self.tables[:, target])
+        base = self.tables[NAMES.index("daily")][here[:-1]].astype(np.float64)
+        values = trusted(series)[len(series) - back :]
+        z = _held(np.log(values + self.tidal.shift) - base) + base
+        return Strip(z=z, base=base, tables=tables.astype(np.float64)), here
+
+
+def _held(deviation: Floats) -> Floats:
+    """Fill holes by the last known deviation from the daily table; before any, by none."""
+    unknown = np.isnan(deviation)
+    if not unknown.any():
+        return deviation
+    at = np.where(unknown, -1, np.arange(len(deviation)))
+    at = np.maximum.accumulate(at)
+    held: Floats = np.where(at >= 0, deviation[np.maximum(at, 0)], 0.0)
+    return held

@@ -1,0 +1,168 @@
+"""What past days say about a clock time: tables by wall-clock day, each row from earlier rows only.
+
+A row past midnight may use the day before it up to the same clock time and no further, so that a
+forecast made before midnight is fitted on what it would have known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoscaler.forecast.days import Days
+from autoscaler.model import Floats
+
+_DECAY = 0.8  # weight of a day by its age; of a same weekday by its age in weeks
+_SHARP_DECAY = 0.85
+_WIDE, _NARROW, _HIGH = 600.0, 120.0, 420.0  # seconds to each side
+_WEEK = 7
+
+POINT = ("daily", "sharp", "weekly", "yesterday", "week_ago", "high", "second")
+WINDOW = ("w_daily", "w_weekly", "w_yesterday", "w_week_ago", "w_high", "w_second")
+NAMES = (*POINT, *WINDOW)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """Tables by day.
+
+    Attributes
+    ----------
+    z : shape (days, per_day), holes filled from earlier days
+    by_name : each shape (days + 2, per_day); row d tells of day d from days before it
+    """
+
+    z: Floats
+    by_name: dict[str, Floats]
+
+    @property
+    def per_day(self) -> int:
+        """Slots in a day."""
+        return int(self.z.shape[1])
+
+
+def tables_of(days: Days, window: int) -> Tables:
+    """Tables of every day there is and of the two to come; `window` in steps."""
+    z = filled(days.z)
+    flat = z.ravel()
+    ahead = forward_max(np.concatenate([flat, np.full(window, flat[-1])]), window)[: len(flat)]
+    windows = ahead.reshape(z.shape)
+    wide, narrow, high = (max(1, round(s / days.step)) for s in (_WIDE, _NARROW, _HIGH))
+    near = smoothed(z, narrow)
+    around = centred_max(z, high)
+    first, second = _two_highest(around)
+    w_first, w_second = _two_highest(windows)
+    by_name = {
+        "daily": _faded(smoothed(z, wide), 1, _DECAY),
+        "sharp": _faded(near, 1, _SHARP_DECAY),
+        "weekly": _faded(smoothed(z, wide), _WEEK, _DECAY),
+        "yesterday": _ago(near, 1),
+        "week_ago": _ago(near, _WEEK),
+        "high": first,
+        "second": second,
+        "w_daily": _faded(windows, 1, _DECAY),
+        "w_weekly": _faded(windows, _WEEK, _DECAY),
+        "w_yesterday": _ago(windows, 1),
+        "w_week_ago": _ago(windows, _WEEK),
+        "w_high": w_first,
+        "w_second": w_second,
+    }
+    return Tables(z=z, by_name=by_name)
+
+
+def filled(z: Floats) -> Floats:
+    """Fill holes from the day before at the same time, in the first by the last known value."""
+    if not np.isnan(z).any():
+        return z
+    result = z.copy()
+    for d in range(len(result)):
+        row = result[d]
+        holes = np.isnan(row)
+        if not holes.any():
+            continue
+        if d:
+            row[holes] = result[d - 1][holes]
+        else:
+            known = np.flatnonzero(~holes)
+            if len(known):
+                before = np.clip(np.searchsorted(known, np.arange(len(row)), "right") - 1, 0, None)
+                row[:] = row[known[before]]
+            else:
+                row[:] = z[~np.isnan(z)][0]
+    return result
+
+
+def smoothed(z: Floats, reach: int) -> Floats:
+    """Mean over +-reach slots within each row, cut at midnight, same shape."""
+    m = z.shape[1]
+    sums = np.concatenate([np.zeros((len(z), 1)), np.cumsum(z, axis=1)], axis=1)
+    at = np.arange(m)
+    low, high = np.maximum(at - reach, 0), np.minimum(at + reach + 1, m)
+    mean: Floats = (sums[:, high] - sums[:, low]) / (high - low)
+    return mean
+
+
+def forward_max(values: Floats, ahead: int) -> Floats:
+    """Largest of [t, t + ahead], along the last axis."""
+    best = values.copy()
+    n, span = values.shape[-1], 1
+    while span < min(ahead + 1, n):
+        shift = min(span, ahead + 1 - span)
+        np.maximum(best[..., :-shift], best[..., shift:], out=best[..., :-shift])
+        span += shift
+    return best
+
+
+def centred_max(z: Floats, reach: int) -> Floats:
+    """Largest over +-reach slots within each row, same shape."""
+    padded = np.concatenate(
+        [np.full((len(z), reach), -np.inf), z, np.full((len(z), reach), -np.inf)], axis=1
+    )
+    return forward_max(padded, 2 * reach)[:, : z.shape[1]]
+
+
+def _faded(z: Floats, every: int, decay: float) -> Floats:
+    """Mean of the rows every so many days before, fading; fewer where there are fewer."""
+    count = len(z)
+    result = np.empty((count + 2, z.shape[1]))
+    total, weight = np.zeros_like(result), np.zeros(count + 2)
+    for d in range(count + 2):
+        source = d - every
+        if source < 0:
+            result[d] = result[d - 1] if d and every > 1 else z[0]
+            if every > 1:  # before a first week the days there were stand for it
+                result[d] = z[min(max(d - 1, 0), count - 1)]
+            continue
+        known = z[source] if source < count else result[source]
+        total[d] = decay * total[source] + known
+        weight[d] = decay * weight[source] + 1
+        result[d] = total[d] / weight[d]
+    return result
+
+
+def _ago(z: Floats, days: int) -> Floats:
+    """Row of so many days before; the newest there is where that is not known."""
+    count = len(z)
+    at = np.arange(count + 2) - days
+    while (at >= count).any():
+        at = np.where(at >= count, at - days, at)
+    newest = np.clip(np.arange(count + 2) - 1, 0, count - 1)
+    rows = np.where(at < 0, newest, at)
+    result: Floats = z[rows]
+    return result
+
+
+def _two_highest(z: Floats) -> tuple[Floats, Floats]:
+    """Largest and second largest of the last seven rows before each."""
+    count = len(z)
+    first, second = (np.empty((count + 2, z.shape[1])) for _ in range(2))
+    for d in range(count + 2):
+        rows = z[max(0, d - _WEEK) : max(1, min(d, count))]
+        if len(rows) < 2:
+            rows = z[max(0, min(d, count) - 1) : max(1, min(d, count))]
+            first[d] = second[d] = rows[-1]
+            continue
+        largest = np.partition(rows, len(rows) - 2, axis=0)
+        second[d], first[d] = largest[-2], largest[-1]
+    return first, second

@@ -1,0 +1,236 @@
+"""Distributions ahead and the newsvendor: calibrated, blind to the future, led by the price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given as examples
+from hypothesis import strategies as st
+
+from autoscaler.capacity.newsvendor import (
+    LEAD_SHARE,
+    PATIENCE,
+    WINDOW_SHARE,
+    least_and_most,
+    uncovered,
+    worth,
+)
+from autoscaler.decide import decide
+from autoscaler.demand import regular
+from autoscaler.forecast import FAST
+from autoscaler.forecast.ahead import MASSES, TideAhead, reach_of, tables_of
+from autoscaler.forecast.ahead.features import before
+from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
+from autoscaler.forecast.tidal import days_of
+from autoscaler.model import Ahead, Samples
+from autoscaler.tune import learn
+from tests.core.given import (
+    DAY,
+    HOUR,
+    NOW,
+    history,
+    knowing_ahead,
+    policy,
+    remembered,
+    seen,
+    tide,
+)
+
+loads = st.lists(st.floats(0, 40), min_size=1, max_size=20).map(sorted).map(np.array)
+
+
+def ahead_of(lead, window=None, ago=float("nan")):
+    lead = np.asarray(lead, dtype=float)
+    window = lead if window is None else np.asarray(window, dtype=float)
+    weights = np.full(len(lead), 1 / len(lead))
+    return Ahead(weights=weights, lead=lead, window=window, ago=ago, after=300.0, until=2100.0)
+
+
+class TestNewsvendor:
+    @examples(loads, st.floats(0.1, 500))
+    def test_it_is_the_cheapest_number_of_all(self, lead, cover):
+        capacity = 3.0
+
+        def cost(k):
+            share = sum(x / capacity for x in lead if x > PATIENCE * k * capacity + 1e-7)
+            return k + cover * (LEAD_SHARE + WINDOW_SHARE) * share / len(lead)
+
+        least, _ = least_and_most(ahead_of(lead), capacity, cover)
+        costs = [cost(k) for k in range(int(lead[-1] / capacity) + 2)]
+        assert cost(least) == pytest.approx(min(costs), rel=1e-6)
+
+    @examples(loads, st.floats(0.1, 500), st.floats(1, 10))
+    def test_a_larger_price_never_buys_less(self, lead, cover, more):
+        low, high = (least_and_most(ahead_of(lead), 3.0, c) for c in (cover, cover * more))
+        assert high[0] >= low[0]
+        assert high[1] >= low[1]
+        assert low[1] >= low[0]
+
+    def test_a_day_like_the_one_before_is_ordered_for_but_only_up_to_what_is_kept(self):
+        lead = np.r_[np.full(99, 3.0), 30.0]
+        plain = least_and_most(ahead_of(lead), 3.0, 20.0)
+        assert plain == (1, 10)
+        assert least_and_most(ahead_of(lead, ago=12.0), 3.0, 20.0) == (4, 10)
+        assert least_and_most(ahead_of(lead, ago=300.0), 3.0, 20.0) == (10, 10)
+
+    def test_rows_are_each_alone(self):
+        both = uncovered(np.array([[1.0, 5.0], [9.0, 9.0]]), np.array([0.5, 0.5]), 1.0, 12)
+        np.testing.assert_allclose(both[0][:6], [3.0, 2.5, 2.5, 2.5, 2.5, 0.0])
+        assert list(worth(both, 10.0)) == [5, 9]
+
+
+class TestDistributions:
+    def test_masses_are_probabilities(self):
+        assert MASSES.sum() == pytest.approx(1.0)
+        assert (MASSES > 0).all()
+
+    def test_as_much_comes_as_was_promised(self):
+        """On two days after the fit, about as many loads exceed a level as its masses say."""
+        whole = tide(16, NOW + 2 * DAY, seed=4)
+        cut = len(whole.demand) - 2880
+        past = history(whole.demand.times[:cut], whole.demand.values[:cut])
+        fitted = fitted_on(past)
+        exceed = {0.5: 0, 0.1: 0, 0.02: 0}
+        origins = range(cut, len(whole.demand) - 6, 13)
+        for n in origins:
+            now = whole.demand.times[0] + 60.0 * n
+            series, _ = regular(whole, now)
+            ahead = fitted.predict(series, 7, (0.5,)).ahead
+            beyond = np.cumsum(ahead.weights[::-1])[::-1]
+            for p in exceed:
+                exceed[p] += whole.demand.values[n + 5] > ahead.lead[np.searchsorted(-beyond, -p)]
+        found = {p: count / len(origins) for p, count in exceed.items()}
+        assert found[0.5] == pytest.approx(0.5, abs=0.15)
+        assert found[0.1] == pytest.approx(0.1, abs=0.07)
+        assert found[0.02] <= 0.08
+
+    def test_the_window_is_at_least_the_lead(self):
+        ahead = knowing_ahead().fitted.predict(regular(tide(14), NOW)[0], 7, (0.5,)).ahead
+        assert ahead.weights @ ahead.window > ahead.weights @ ahead.lead
+
+    def test_recent_misses_widen_it(self):
+        given = tide(14)
+        rng = np.random.default_rng(3)
+        restless = np.repeat(rng.random(14 * 8) < 0.4, 180)  # three hours wild or calm
+        noise = np.exp(rng.normal(0, 0.3, len(restless)) * restless)
+        fitted = fitted_on(history(given.demand.times, given.demand.values * noise))
+        width = {}
+        for name, spread in (("calm", 0.0), ("wild", 0.3)):
+            values = given.demand.values * noise
+            values[-180:] = given.demand.values[-180:] * np.exp(rng.normal(0, spread, 180))
+            series, _ = regular(history(given.demand.times, values), NOW)
+            width[name] = np.ptp(fitted.predict(series, 7, (0.5,)).ahead.lead[5:50])
+        assert width["wild"] > 1.5 * width["calm"]
+
+    @pytest.mark.parametrize("missing", [1, 30, 600, 2000])
+    def test_holes_are_no_zeros(self, missing):
+        given = tide(14)
+        values = given.demand.values.copy()
+        values[-missing:] = np.nan
+        series, _ = regular(history(given.demand.times, values), NOW)
+        ahead = knowing_ahead().fitted.predict(series, 7, (0.5,)).ahead
+        assert ahead.weights @ ahead.lead > 3.0
+        assert np.isfinite(ahead.lead).all()
+
+    @pytest.mark.parametrize("age", [0.0, 6 * HOUR, 20 * HOUR, 3 * DAY])
+    def test_knowledge_ages_without_falling_over(self, age):
+        series, _ = regular(tide(14, NOW + age), NOW + age)
+        ahead = knowing_ahead().fitted.predict(series, 7, (0.5,)).ahead
+        truth = series.values[-10:].mean()
+        assert ahead.weights @ ahead.lead == pytest.approx(truth, rel=0.35)
+
+    def test_an_event_raises_what_is_ahead(self):
+        sale = policy(
+            events=[
+                {
+                    "name": "sale",
+                    "start": "2025-12-01T00:03",
+                    "end": "2025-12-01T03:00",
+                    "factor": 4,
+                }
+            ]
+        )
+        usual, raised = (
+            decide(p, seen(tide(14)), knowing_ahead(), remembered(5), NOW) for p in (policy(), sale)
+        )
+        np.testing.assert_allclose(raised.forecast.ahead.lead, 4 * usual.forecast.ahead.lead)
+        assert raised.plan.floor >= 3 * usual.plan.floor
+
+
+def fitted_on(given, season=1):
+    until = given.read_at
+    series, _ = regular(given, until)
+    days = days_of(series, "UTC")
+    reach = reach_of(300.0, 15.0, 1800.0, 60.0)
+    tidal = knowing_ahead().fitted.tidal
+    return TideAhead.of(tidal, days, tables_of(days, reach.window), reach, season)
+
+
+def test_tables_of_a_day_know_only_days_before_it():
+    given = tide(10)
+    series, _ = regular(given, NOW)
+    days = days_of(series, "UTC")
+    usual = tables_of(days, 35)
+    changed = days.z.copy()
+    changed[6:] = 9.0
+    other = tables_of(replace(days, z=changed), 35)
+    for name, table in usual.by_name.items():
+        # the window of a day's last minutes reaches into the next
+        stop = 6 * 1440 + 1440 - 36
+        np.testing.assert_array_equal(
+            table.ravel()[: 7 * 1440][: stop if name.startswith("w_") else 7 * 1440],
+            other.by_name[name].ravel()[: 7 * 1440][: stop if name.startswith("w_") else 7 * 1440],
+            err_msg=name,
+        )
+
+
+def test_a_restless_service_is_steered_by_what_is_ahead():
+    """Flashes whose size shows in the last minutes: the distributions do better than quantiles."""
+    rng = np.random.default_rng(5)
+    given = tide(12)
+    flashes = np.zeros(len(given.demand))
+    for start in rng.integers(0, len(flashes) - 60, 120):
+        size, ramp = rng.uniform(10, 40), np.r_[np.linspace(0, 1, 15), np.linspace(1, 0, 30)]
+        flashes[start : start + 45] += size * ramp
+    restless = history(given.demand.times, given.demand.values + flashes)
+    known = learn(policy(), restless, NOW, shapes=FAST)
+    assert known.fitted.name == "ahead"
+    assert known.cover is not None
+    noise = np.r_[restless.demand.values, rng.uniform(0, 1e5, 500)]
+    times = np.r_[restless.demand.times, NOW + 60.0 * np.arange(500)]
+    again = learn(
+        policy(), replace(restless, demand=Samples(times=times, values=noise)), NOW, shapes=FAST
+    )
+    assert again.scores == known.scores
+    np.testing.assert_array_equal(again.fitted.tables, known.fitted.tables)
+
+
+class TestRegressions:
+    def test_huber_ridge_finds_weights_in_spite_of_outliers(self):
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(3, 2000))
+        y = np.array([1.0, -2.0, 0.5]) @ x + rng.normal(0, 0.1, 2000)
+        y[::20] += 50
+        found = huber_ridge(x, y, np.ones(2000), np.zeros(3), 1.0)
+        np.testing.assert_allclose(found, [1.0, -2.0, 0.5], atol=0.05)
+
+    def test_without_data_the_prior_stands(self):
+        x = np.zeros((2, 5))
+        np.testing.assert_allclose(
+            huber_ridge(x, np.zeros(5), np.ones(5), np.array([0.4, 0.6]), 3.0), [0.4, 0.6]
+        )
+
+    def test_nonnegative_weights_are_optimal(self):
+        rng = np.random.default_rng(1)
+        x = np.abs(rng.normal(size=(4, 500)))
+        y = np.array([0.0, 1.5, 0.0, 0.3]) @ x - 0.2 * x[0] + rng.normal(0, 0.01, 500)
+        found = nonnegative(x, y, np.ones(500))
+        assert (found >= 0).all()
+        gradient = x @ (found @ x - y)
+        assert (gradient[found == 0] >= -1e-3).all()  # Kuhn and Tucker
+        np.testing.assert_allclose(gradient[found > 0], 0, atol=0.1)
+
+    def test_means_before_each_origin(self):
+        np.testing.assert_allclose(before(np.array([1.0, 2.0, 6.0, 4.0]), 2), [1, 1, 1.5, 4, 5])
