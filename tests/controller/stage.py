@@ -26,6 +26,7 @@ from autoscaler.sandbox.kubernetes.server import KubernetesServer
 from autoscaler.sandbox.prometheus import PrometheusServer
 
 NAMESPACE = "llm"
+ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0  # seconds until what is expected counts as missing
 
 
@@ -160,7 +161,18 @@ class Stage:
         self.prometheus.append("demand", {"service": name}, times, values)
 
     def policy(self, name: str, mode: str = "Act", **spec: Any) -> Path:
-        document = {
+        """Write a policy as a file."""
+        self.policies.mkdir(exist_ok=True)
+        path = self.policies / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(self.document(name, mode, **spec)))
+        return path
+
+    def resource(self, name: str, mode: str = "Act", **spec: Any) -> None:
+        """Put a policy into the cluster, as a custom resource."""
+        self.kubernetes.put(self.document(name, mode, **spec))
+
+    def document(self, name: str, mode: str = "Act", **spec: Any) -> dict[str, Any]:
+        return {
             "apiVersion": "foretide.dev/v1alpha1",
             "kind": "TidePolicy",
             "metadata": {"name": name, "namespace": NAMESPACE},
@@ -178,10 +190,6 @@ class Stage:
                 **spec,
             },
         }
-        self.policies.mkdir(exist_ok=True)
-        path = self.policies / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(document))
-        return path
 
     def service(self, name: str, *, rps: float = 18.0, floor: int = 2, **spec: Any) -> None:
         """Target, steady demand and policy of one service."""

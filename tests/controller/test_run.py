@@ -8,9 +8,10 @@ import signal
 
 import numpy as np
 import pytest
+import yaml
 
-from autoscaler.adapters.kubernetes.resources import LEASES
-from tests.controller.stage import Stage, eventually
+from autoscaler.adapters.kubernetes.resources import EVENTS, LEASES, POLICIES
+from tests.controller.stage import NAMESPACE, ROOT, Stage, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -173,6 +174,40 @@ def test_observe_only_writes_to_no_target_and_changing_to_act_starts_from_the_pr
     assert world.writes() == []
     world.policy("a", mode="Act")
     eventually("acts", lambda: world.writes("a") == [(2, 6)])
+
+
+def test_policies_of_the_cluster_get_status_and_events(world: Stage) -> None:
+    world.kubernetes.put(yaml.safe_load((ROOT / "deploy" / "crd.yaml").read_text()))
+    for name in ("a", "b"):
+        world.hpa(name)
+        world.demand(name, lambda t: np.full(len(t), 18.0))
+        world.resource(name)
+    process = world.run(config=world.config(policies={"paths": []}))
+    eventually("both raised", lambda: world.floor("a") == 6 and world.floor("b") == 6)
+
+    def status(name: str) -> dict:
+        return world.kubernetes.get(POLICIES, NAMESPACE, name).get("status") or {}
+
+    def ready(name: str) -> dict:
+        found = [c for c in status(name).get("conditions", ()) if c["type"] == "Ready"]
+        return found[0] if found else {}
+
+    eventually("status", lambda: status("a").get("floor") == 6 and ready("a")["status"] == "True")
+    reasons = {event["reason"] for event in world.kubernetes.list(EVENTS, NAMESPACE)}
+    assert "FloorRaised" in reasons
+    never = {"name": "x", "start": "2026-11-12T00:00", "end": "2026-11-11T00:00", "factor": 2}
+    world.resource("a", events=[never])
+    world.hpa("new")
+    world.resource("new", events=[never])
+    for name in ("a", "new"):
+        eventually(f"{name} is refused", lambda name=name: ready(name).get("status") == "False")
+        assert ready(name)["reason"] == "PolicyRefused"
+    assert status("a")["floor"] == 6  # the last good version is in force
+    world.kubernetes.delete(POLICIES, NAMESPACE, "new")
+    world.kubernetes.delete(POLICIES, NAMESPACE, "a")
+    eventually("given back", lambda: world.floor("a") == 2)
+    assert world.floor("b") == 6
+    assert process.terminate()[0] == 0
 
 
 def test_a_standby_observes_is_ready_and_takes_over(world: Stage) -> None:
