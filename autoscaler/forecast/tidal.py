@@ -54,7 +54,7 @@ class Tidal:
         wall = wall_seconds(series.end - back * self.step, self.step, back + steps, self.zone)
         slots = slots_of(wall, self.step, per_day)
         expected = self.week[slots]
-        tail = trusted(_newest(series, back))
+        tail = trusted(newest_of(series, back))
         recent = self._recent(np.log(tail + self.shift) - expected[:back])
         leads = np.arange(steps, dtype=np.float64)
         z = expected[back:] + self.response.correction(recent, leads)
@@ -85,7 +85,7 @@ class Tidal:
         return fall_back(means)
 
 
-def _newest(series: Series, count: int) -> Series:
+def newest_of(series: Series, count: int) -> Series:
     """Cut a series to its newest steps."""
     return Series(
         start=series.end - count * series.step,

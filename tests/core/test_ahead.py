@@ -20,8 +20,17 @@ from autoscaler.capacity.newsvendor import (
 from autoscaler.decide import decide
 from autoscaler.demand import regular
 from autoscaler.forecast import FAST
-from autoscaler.forecast.ahead import MASSES, TideAhead, reach_of, tables_of
-from autoscaler.forecast.ahead.features import before
+from autoscaler.forecast.ahead import (
+    MASSES,
+    TideAhead,
+    fit_model,
+    predict_strip,
+    reach_of,
+    strip_of,
+    tables_of,
+)
+from autoscaler.forecast.ahead.features import before, recent_features
+from autoscaler.forecast.ahead.model import predict_newest
 from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
 from autoscaler.forecast.tidal import days_of
 from autoscaler.model import Ahead, Samples
@@ -234,3 +243,16 @@ class TestRegressions:
 
     def test_means_before_each_origin(self):
         np.testing.assert_allclose(before(np.array([1.0, 2.0, 6.0, 4.0]), 2), [1, 1, 1.5, 4, 5])
+
+
+def test_a_decision_computes_the_last_row_of_what_a_fit_sees():
+    series, _ = regular(tide(14), NOW)
+    days = days_of(series, "UTC")
+    reach = reach_of(300.0, 15.0, 1800.0, 60.0)
+    tables = tables_of(days, reach.window)
+    strip, slots = strip_of(tables, slice(12, 14), reach.lead)
+    for aim in reach.aims(days):
+        model = fit_model(tables, 14 * 1440, aim)
+        whole = predict_strip(model, strip, slots)
+        newest = predict_newest(model, strip, slots, recent_features(strip, aim))
+        np.testing.assert_allclose(newest, whole[-1], rtol=1e-9)

@@ -48,6 +48,10 @@ class Aim:
         return max(1, round(minutes * 60 / self.step))
 
 
+# minutes of finished misses that are averaged; lags in minutes at which misses recur
+_FINISHED = (3, 15, 180)
+_SAME_MINUTE = ((60, 120, 180), tuple(range(15, 121, 15)))
+
 # location: tables at the target, then these
 _RECENT = ("now", "dev5", "dev20", "dev60", "slope2", "slope5", "tide", "one")
 
@@ -90,28 +94,32 @@ def before(values: Floats, width: int) -> Floats:
 
 def lagged(values: Floats, by: int) -> Floats:
     """Shift an array so many steps later, its start repeated."""
-    return np.concatenate([np.full(min(by, len(values)), values[0]), values[: len(values) - by]])
+    by = min(by, len(values))
+    return np.concatenate([np.full(by, values[0]), values[: len(values) - by]])
 
 
-def location_features(strip: Strip, aim: Aim) -> Floats:
-    """Features of the location, shape (k, n + 1)."""
+def recent_features(strip: Strip, aim: Aim) -> Floats:
+    """Read the last minutes at every origin, the same for every aim, shape (6, n + 1)."""
     z, steps = strip.z, aim.steps
     deviation = z - strip.base
     two, five = before(z, steps(2)), before(z, steps(5))
-    now = before(z, 1)
-    base_now = before(strip.base, 1)
-    rows = [strip.table(name) for name in aim.names]
-    rows += [
-        now,
-        before(deviation, steps(5)),
-        before(deviation, steps(20)),
-        before(deviation, steps(60)),
-        two - lagged(two, steps(2)),
-        five - lagged(five, steps(5)),
-        strip.table(aim.names[0]) - base_now,
-        np.ones(len(z) + 1),
-    ]
-    return np.stack(rows)
+    return np.stack(
+        [
+            before(z, 1),
+            before(deviation, steps(5)),
+            before(deviation, steps(20)),
+            before(deviation, steps(60)),
+            two - lagged(two, steps(2)),
+            five - lagged(five, steps(5)),
+        ]
+    )
+
+
+def location_features(strip: Strip, aim: Aim, recent: Floats) -> Floats:
+    """Features of the location, shape (k, n + 1)."""
+    tables = [strip.table(name) for name in aim.names]
+    tide = tables[0] - before(strip.base, 1)
+    return np.stack([*tables, *recent, tide, np.ones(len(tide))])
 
 
 def prior(aim: Aim) -> Floats:
@@ -126,7 +134,7 @@ def prior(aim: Aim) -> Floats:
 
 
 def scale_features(
-    strip: Strip, errors: Floats, clocks: Floats, location: Floats, aim: Aim
+    strip: Strip, errors: Floats, clocks: Floats, x: Floats, location: Floats, aim: Aim
 ) -> Floats:
     """Features of the scale, all >= 0, shape (k, n + 1).
 
@@ -134,28 +142,54 @@ def scale_features(
     ----------
     errors : shape (n + 1,), |error| of the forecast made at each origin
     clocks : shape (2, n + 1), usual |error| by clock, wide and narrow, at every origin's target
+    x : features of the location
     location : shape (n + 1,)
     """
-    steps = aim.steps
     span = aim.reach + 1  # from an origin until its error is finished; younger ones are not known
     finished = lagged(errors, span)  # at origin t: the newest error that is known then
-    z = strip.z
-    two, five = before(z, steps(2)), before(z, steps(5))
-    daily, high = ("daily", "high") if aim.window is None else ("w_daily", "w_high")
-    hourly = [lagged(errors, max(span, steps(60 * k))) for k in (1, 2, 3)]
-    quarters = [lagged(errors, max(span, steps(15 * k))) for k in range(1, 9)]
     return np.stack(
         [
-            np.ones(len(z) + 1),
+            np.ones(len(errors)),
             *clocks,
-            before(finished, steps(3))[1:],
-            before(finished, steps(15))[1:],
-            before(finished, steps(180))[1:],
-            np.abs(two - lagged(two, steps(2))),
-            np.abs(five - lagged(five, steps(5))),
-            np.maximum(strip.table(high) - strip.table(daily), 0.0),
-            np.exp(np.minimum(aim.log_shift - location, 1.0)),
-            np.mean(hourly, axis=0),
-            np.mean(quarters, axis=0),
+            *(before(finished, aim.steps(minutes))[1:] for minutes in _FINISHED),
+            *_shape_of(strip, x, location, aim),
+            *(
+                np.mean([lagged(errors, max(span, aim.steps(m))) for m in lags], axis=0)
+                for lags in _SAME_MINUTE
+            ),
         ]
+    )
+
+
+def newest_scale_features(
+    strip: Strip, errors: Floats, clocks: Floats, x: Floats, location: Floats, aim: Aim
+) -> Floats:
+    """Compute the last column of `scale_features` alone, shape (k,): a decision needs no more."""
+    newest, span = len(errors) - 1, aim.reach + 1
+    stop = newest - span + 1
+    means = [errors[max(0, stop - aim.steps(m)) : stop].mean() for m in _FINISHED]
+    back = [[max(0, newest - max(span, aim.steps(m))) for m in lags] for lags in _SAME_MINUTE]
+    shape = _shape_of(strip, x, location, aim, slice(-1, None))
+    return np.array(
+        [
+            1.0,
+            *clocks[:, -1],
+            *means,
+            *(feature[0] for feature in shape),
+            *(errors[at].mean() for at in back),
+        ]
+    )
+
+
+def _shape_of(
+    strip: Strip, x: Floats, location: Floats, aim: Aim, at: slice = slice(None)
+) -> tuple[Floats, ...]:
+    """Features of the scale that are not misses: slopes, how odd days were, how small the load."""
+    tables = len(aim.names)
+    daily, high = ("daily", "high") if aim.window is None else ("w_daily", "w_high")
+    return (
+        np.abs(x[tables + 4, at]),
+        np.abs(x[tables + 5, at]),
+        np.maximum(strip.table(high)[at] - strip.table(daily)[at], 0.0),
+        np.exp(np.minimum(aim.log_shift - location[at], 1.0)),
     )

@@ -7,12 +7,12 @@ from typing import Self
 
 import numpy as np
 
-from autoscaler.forecast.ahead.features import Aim, Strip
-from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_strip
+from autoscaler.forecast.ahead.features import Aim, Strip, recent_features
+from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_newest
 from autoscaler.forecast.ahead.tables import NAMES, Tables
 from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.forecast.days import Days, trusted
-from autoscaler.forecast.tidal import GROWTH, Tidal
+from autoscaler.forecast.tidal import GROWTH, Tidal, newest_of
 from autoscaler.model import Ahead, Floats, Forecast, Ints, Series
 
 BACK = 5 * 3600.0
@@ -98,11 +98,12 @@ class TideAhead:
         step, shift = self.tidal.step, self.tidal.shift
         back = min(len(series), max(2, round(BACK / step)))
         strip, slots = self._strip(series, back)
-        newest = trusted(series)[-max(1, round(900 / step)) :]
+        recent = recent_features(strip, self.point.aim)
+        newest = trusted(newest_of(series, max(1, round(900 / step))))
         newest = newest[~np.isnan(newest)]
         cap = max(self.tidal.peak, GROWTH * float(newest.max(initial=0.0)))
         lead, window = (
-            np.clip(np.exp(predict_strip(model, strip, slots)[-1]) - shift, 0.0, cap)
+            np.clip(np.exp(predict_newest(model, strip, slots, recent)) - shift, 0.0, cap)
             for model in (self.point, self.window)
         )
         name = SEASONS[self.season]
@@ -128,7 +129,7 @@ class TideAhead:
         windowed = np.array([name.startswith("w_") for name in NAMES])
         tables = np.where(windowed[:, None], self.tables[:, here], self.tables[:, target])
         base = self.tables[NAMES.index("daily")][here[:-1]].astype(np.float64)
-        values = trusted(series)[len(series) - back :]
+        values = trusted(newest_of(series, back))
         z = _held(np.log(values + self.tidal.shift) - base) + base
         return Strip(z=z, base=base, tables=tables.astype(np.float64)), here
 

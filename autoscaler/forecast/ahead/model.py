@@ -11,7 +11,9 @@ from autoscaler.forecast.ahead.features import (
     Aim,
     Strip,
     location_features,
+    newest_scale_features,
     prior,
+    recent_features,
     scale_features,
 )
 from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
@@ -73,7 +75,8 @@ def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
     per_day = tables.per_day
     days = -(-known // per_day)
     strip, origins = strip_of(tables, slice(0, days), aim.lead)
-    x, future = location_features(strip, aim), _future(strip.z, aim)
+    x = location_features(strip, aim, recent_features(strip, aim))
+    future = _future(strip.z, aim)
     # the first day has no day before it: its tables are its own values
     skip = per_day if days > 2 else WARM
     usable = np.flatnonzero((origins >= skip) & (origins + aim.reach < known))
@@ -86,7 +89,7 @@ def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
     error = np.minimum(error, np.quantile(error[usable], 0.999))
     error[:skip] = level
     clocks = _clocks(error, days, per_day, aim.reach, level)
-    features = scale_features(strip, error, _at_clock(clocks, origins, aim), where, aim)
+    features = scale_features(strip, error, _at_clock(clocks, origins, aim), x, where, aim)
     scale = nonnegative(features[:, rows], error[rows], weight / level**2)
     for _ in range(2):  # large errors are uncertain themselves: weigh by what they should be
         expected = np.maximum(scale @ features[:, rows], _LEAST * level)
@@ -165,15 +168,32 @@ def predict_strip(model: Model, strip: Strip, slots: Ints) -> Floats:
     -------
     shape (n + 1, 56), rising: z of the loads whose probabilities are `MASSES`
     """
-    aim = model.aim
-    where = model.location @ location_features(strip, aim)
-    error = np.nan_to_num(np.abs(_future(strip.z, aim) - where), nan=0.0)
-    error[:WARM] = model.level
-    clocks = _at_clock(model.clocks, slots, aim)
-    features = scale_features(strip, error, clocks, where, aim)
+    x, where, error = _located(model, strip, recent_features(strip, model.aim))
+    clocks = _at_clock(model.clocks, slots, model.aim)
+    features = scale_features(strip, error, clocks, x, where, model.aim)
     spread = np.maximum(model.scale @ features, _LEAST * model.level)
     z: Floats = where[:, None] + spread[:, None] * _tail_at(model, where)
     return z
+
+
+def predict_newest(model: Model, strip: Strip, slots: Ints, recent: Floats) -> Floats:
+    """Compute the last row of `predict_strip` alone, shape (56,); `recent` as of its strip."""
+    x, where, error = _located(model, strip, recent)
+    clocks = _at_clock(model.clocks, slots[-1:], model.aim)
+    features = newest_scale_features(strip, error, clocks, x, where, model.aim)
+    spread = max(float(model.scale @ features), _LEAST * model.level)
+    z: Floats = where[-1] + spread * _tail_at(model, where[-1:])[0]
+    return z
+
+
+def _located(model: Model, strip: Strip, recent: Floats) -> tuple[Floats, Floats, Floats]:
+    """Features, location, and |error| where it is finished, at every origin."""
+    x = location_features(strip, model.aim, recent)
+    where = model.location @ x
+    error = np.abs(_future(strip.z, model.aim) - where)
+    error[max(len(error) - 1 - model.aim.reach, 0) :] = 0.0  # not finished: nobody looks there
+    error[:WARM] = model.level
+    return x, where, error
 
 
 def _tail_at(model: Model, where: Floats) -> Floats:
