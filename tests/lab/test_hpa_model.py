@@ -28,11 +28,16 @@ LEAST = 8  # syncs that a script must have seen
 
 @dataclass(slots=True)
 class Sync:
-    """One look of the controller: when, what it was told, and Ready pods then and soon after."""
+    """One look of the controller: when, what it was told, and what it saw besides.
+
+    Attributes
+    ----------
+    seen : Ready pods (for a Value) or `status.replicas` (for an AverageValue), then and soon after
+    """
 
     at: float
     value: float | None
-    ready: set[int] = field(default_factory=set)
+    seen: set[int] = field(default_factory=set)
 
 
 class Played:
@@ -57,9 +62,9 @@ class Played:
             if self.began and at - self.began >= since:
                 load = value
         sync = Sync(at=at, value=load)
-        if not self.script.average:
-            sync.ready.add(self._ready())
-            threading.Timer(0.4, lambda: sync.ready.add(self._ready())).start()
+        count = self._status if self.script.average else self._ready
+        sync.seen.add(count())
+        threading.Timer(0.4, lambda: sync.seen.add(count())).start()
         self.syncs.append(sync)
         if load is None:
             raise LookupError("the metric fails, as the script wants it")
@@ -104,8 +109,25 @@ class Played:
         api.patch("HorizontalPodAutoscaler", self.script.name, body, self._namespace)
         self.floors.append((time.time(), floor))
 
+    def _status(self) -> int:
+        deployment = self._controllers.plane.api.get(
+            "Deployment", self.script.name, self._namespace
+        )
+        return int(deployment.get("status", {}).get("replicas", 0))
+
     def _ready(self) -> int:
-        return self._controllers.ready(self._namespace, self.script.name)
+        """Count as the controller does: Running and Ready, those being deleted included."""
+        pods = self._controllers.plane.api.list(
+            "Pod", self._namespace, labelSelector=f"app={self.script.name}"
+        )
+        return sum(
+            pod["status"].get("phase") == "Running"
+            and any(
+                each["type"] == "Ready" and each["status"] == "True"
+                for each in pod["status"].get("conditions", ())
+            )
+            for pod in pods
+        )
 
 
 @pytest.fixture(scope="module")
@@ -146,13 +168,13 @@ def test_replicas_are_the_real_ones_sync_by_sync(played, script):
     assert len(run.syncs) >= LEAST
     replicas = script.replicas
     histories = {HpaState()}
-    for at, value, ready, after, measured in told:
+    for at, value, seen, after, measured in told:
         fitting: set[HpaState] = set()
         wanted: set[int] = set()
         floors = _floors(run, at, at + 1.2)
         for state in histories:
             for later in LATER:
-                for count in ready or {replicas}:
+                for count in seen or {replicas}:
                     for floor in floors:
                         metric = ExternalMetric(
                             value=value if measured else None,
@@ -161,7 +183,7 @@ def test_replicas_are_the_real_ones_sync_by_sync(played, script):
                         )
                         look = Look(
                             standing=Standing(
-                                spec=replicas, status=replicas, ready=count, now=at + later
+                                spec=replicas, status=count, ready=count, now=at + later
                             ),
                             metrics=(metric,),
                             floor=floor,
@@ -179,7 +201,7 @@ def test_replicas_are_the_real_ones_sync_by_sync(played, script):
 def _told(
     run: Played, scales: list[tuple[float, int]]
 ) -> list[tuple[float, float | None, set[int], int, bool]]:
-    """Syncs in order: (at, metric, Ready counts, replicas afterwards, whether it asked).
+    """Syncs in order: (at, metric, counts seen, replicas afterwards, whether it asked).
 
     A write without a question before it is a sync that found the replicas outside their bounds.
     """
@@ -192,14 +214,14 @@ def _told(
         while left and left[0][0] < until:
             at, count = left.pop(0)
             if first and at < sync.at + 1.0:
-                told.append((sync.at, sync.value, sync.ready, count, True))
+                told.append((sync.at, sync.value, sync.seen, count, True))
             else:
                 if first:
-                    told.append((sync.at, sync.value, sync.ready, replicas, True))
+                    told.append((sync.at, sync.value, sync.seen, replicas, True))
                 told.append((at, None, set(), count, False))
             replicas, first = count, False
         if first:
-            told.append((sync.at, sync.value, sync.ready, replicas, True))
+            told.append((sync.at, sync.value, sync.seen, replicas, True))
     return told
 
 
