@@ -145,11 +145,14 @@ class Run:
             error.close()
             return False
 
+    def page(self) -> str:
+        """Text of /metrics."""
+        with urllib.request.urlopen(self.url + "/metrics", timeout=10) as answer:
+            return str(answer.read().decode())
+
     def metric(self, name: str) -> float:
         """One series of /metrics."""
-        with urllib.request.urlopen(self.url + "/metrics", timeout=10) as answer:
-            text = answer.read().decode()
-        found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.page(), re.MULTILINE)
         return float(found[1]) if found else float("nan")
 
     def stop(self) -> float:
@@ -177,6 +180,8 @@ def main() -> None:
         run = Run(root, build(root, given.policies, given.days, (kubernetes, prometheus)))
         try:
             measure(run, root, given.cycles)
+            swallow(run, prometheus, given.policies)
+            print(f"stopped {run.stop():.1f} s after SIGTERM")
         finally:
             run.process.kill()
 
@@ -217,8 +222,19 @@ def measure(run: Run, root: Path, cycles: int) -> None:
         f"records: {each[1]:.0f} bytes each, {each[2]:.0f} after a fit, snapshots {each[0]:.0f}; "
         f"a day of {len(heads)} policies at 60 s: {day / 1e6:.0f} MB"
     )
+    print(f"late cycles: {run.metric('foretide_late_cycles_total'):.0f}", flush=True)
+
+
+def swallow(run: Run, prometheus: PrometheusServer, count: int) -> None:
+    """Let Prometheus swallow every request, and wait until every policy holds in doubt."""
+    prometheus.faults.swallow = True
+    began, held = time.monotonic(), 0
+    while held < count and time.monotonic() - began < 120:
+        time.sleep(0.5)
+        held = run.page().count('foretide_doubt{code="HistoryUnavailable"')
     print(
-        f"late cycles {run.metric('foretide_late_cycles_total'):.0f}; stopped in {run.stop():.1f} s"
+        f"Prometheus swallows packets: {held} of {count} hold in doubt "
+        f"after {time.monotonic() - began:.0f} s"
     )
 
 
