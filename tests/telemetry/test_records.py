@@ -200,7 +200,8 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path: Path) -> None:
 def test_a_full_disk_costs_records_and_is_counted(tmp_path: Path, monkeypatch) -> None:
     count = Count()
     path = tmp_path / "one.jsonl"
-    sink = RecordWriter(path, lambda: START, daily=False, meter=count)
+    hands = [0.0]
+    sink = RecordWriter(path, lambda: START, daily=False, meter=count, monotonic=lambda: hands[0])
     memory = Memory()
 
     def record(minute: int) -> None:
@@ -219,10 +220,9 @@ def test_a_full_disk_costs_records_and_is_counted(tmp_path: Path, monkeypatch) -
         patched.setattr(writer.os, "write", full)  # the kernel, not one of our own modules
         record(1)
     assert count.lost == 1
-    monkeypatch.setattr(writer, "PAUSE", 0.0)
     record(2)  # within the pause: not tried
     assert count.lost == 2
-    sink._blocked_until = 0.0  # the pause is over
+    hands[0] += writer.PAUSE
     record(3)
     sink.close()
     found = list(iterate(path))

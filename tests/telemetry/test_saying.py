@@ -130,6 +130,20 @@ def test_one_line_a_decision_at_info_when_something_changed(lines) -> None:
     assert found[0]["time"].endswith("Z")
 
 
+def test_a_reverted_floor_is_a_warning_and_counted(lines) -> None:
+    log, metrics = DecisionLog(), Metrics()
+    done = result(START, Memory())
+    still = replace(done, outcome=Outcome.UNCHANGED)
+    why = Reason(code=Code.REVERTED, sentence="we wrote 5, now 4 stands")
+    reverted = replace(still, decision=replace(still.decision, reasons=(why,)))
+    for each in (still, reverted):
+        record(log, each)
+        record(metrics, each)
+    assert [line["level"] for line in lines()] == ["info", "warning"]
+    assert "we wrote 5, now 4 stands" in lines()[-1]["message"]
+    assert sample(metrics, "reverts_total", **OWN) == 1
+
+
 def test_a_missing_target_is_an_error_once(lines) -> None:
     log = DecisionLog()
     gone = Result(decision=None, outcome=Outcome.UNCHANGED, message="HPA llm/qwen is not there")

@@ -12,7 +12,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
-from autoscaler.model import Knowledge, Memory, Observation, Outcome, Result
+from autoscaler.model import Code, Knowledge, Memory, Observation, Outcome, Result
 from autoscaler.policy import TidePolicy
 
 logger = logging.getLogger("autoscaler.decisions")
@@ -109,8 +109,10 @@ class DecisionLog:
             "reasons": ",".join(str(reason.code) for reason in decision.reasons),
             "doubts": ",".join(doubts) or None,
         }
-        what = (decision.floor, str(result.outcome), tuple(doubts), result.message)
-        self._once(policy, what, _level(result), _sentence(policy, result), extra)
+        reverted = any(reason.code is Code.REVERTED for reason in decision.reasons)
+        what = (decision.floor, str(result.outcome), tuple(doubts), reverted, result.message)
+        level = max(_level(result), logging.WARNING) if reverted else _level(result)
+        self._once(policy, what, level, _sentence(policy, result), extra)
 
     def forget(self, policy: TidePolicy) -> None:
         """Let go of a policy that is no more."""

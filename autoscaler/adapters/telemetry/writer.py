@@ -82,10 +82,11 @@ class RecordWriter:
         limits: Limits | None = None,
         run: str | None = None,
         meter: Meter | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path, self._clock, self._daily, self._limits = path, clock, daily, limits
         self._run = secrets.token_hex(3) if run is None else run
-        self._meter = meter or NoMeter()
+        self._meter, self._monotonic = meter or NoMeter(), monotonic
         self._lock = threading.Lock()
         self._chains: dict[str, Chain] = {}
         self._fits: dict[str, tuple[Knowledge, Fit]] = {}
@@ -154,7 +155,7 @@ class RecordWriter:
 
     def _append(self, cycle: Cycle) -> None:
         """Encode and write; the chain advances only when the whole line is out."""
-        if time.monotonic() < self._blocked_until:
+        if self._monotonic() < self._blocked_until:
             self._meter.dropped()
             return
         self._turn_page(cycle.at)
@@ -178,7 +179,7 @@ class RecordWriter:
     def _refused(self, error: OSError) -> None:
         """Count a lost record, say it once a pause, and do not try again before that."""
         self._meter.dropped()
-        self._blocked_until = time.monotonic() + PAUSE
+        self._blocked_until = self._monotonic() + PAUSE
         logger.error(
             "records cannot be written, so decisions of the next %d s are not recorded: %s",
             PAUSE,
