@@ -110,6 +110,12 @@ def test_a_moved_floor_is_an_event_and_a_status(stage: Stage):
     assert stage.condition("Acting") == ("True", "Act")
 
 
+def test_a_floor_that_somebody_else_moved_is_a_warning(stage: Stage):
+    why = Reason(code=Code.REVERTED, sentence="we wrote 7, now 2 stands")
+    stage.record(decided(TARGET, 2, reasons=(why,)))
+    assert stage.events() == [("Warning", "Reverted", "we wrote 7, now 2 stands")]
+
+
 def test_conditions_that_turn_are_events_and_those_that_stay_are_not(stage: Stage):
     doubt = Reason(code=Code.HISTORY_STALE, sentence="the newest sample is 900 s old")
     for result in [

@@ -15,7 +15,7 @@ from autoscaler.adapters.kubernetes.events import EventWriter, Happening
 from autoscaler.adapters.kubernetes.resources import POLICIES
 from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ActuationError
-from autoscaler.model import Knowledge, Memory, Observation, Outcome, Result
+from autoscaler.model import Code, Knowledge, Memory, Observation, Outcome, Result
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Refusal
 
@@ -52,7 +52,11 @@ class ClusterRecorder:
         target = None if observation is None else observation.target
         refusal = self._refusals.get(policy.key)
         conditions = conditions_of(policy, observation, result, refusal)
-        happenings = [*_moved(observation, result), *self._turned(policy.key, conditions)]
+        happenings = [
+            *_moved(observation, result),
+            *_reverted(result),
+            *self._turned(policy.key, conditions),
+        ]
         try:
             self._status.write(policy, observation, knowledge, result, refusal)
             for happening in happenings:
@@ -116,6 +120,17 @@ def _moved(observation: Observation | None, result: Result) -> list[Happening]:
     why = "; ".join(reason.sentence for reason in decision.reasons)
     reason = "FloorRaised" if after > before else "FloorLowered"
     return [Happening(reason=reason, action="MoveFloor", note=f"floor {before} → {after}: {why}")]
+
+
+def _reverted(result: Result) -> list[Happening]:
+    """Say that somebody else moved our floor: the fight that we decline is theirs to end."""
+    decision = result.decision
+    found = () if decision is None else decision.reasons
+    return [
+        Happening(reason=str(why.code), action="Wait", note=why.sentence, warning=True)
+        for why in found
+        if why.code is Code.REVERTED
+    ]
 
 
 def _is_news(before: Condition | None, now: Condition) -> bool:
