@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 DEADLINE = 300.0  # seconds for one fit
 WAITING = 2  # histories that wait; each is 0.6 MB for four weeks
+SERVED = 50  # fits after which the process is made anew, since its memory only grows
 IDLE = 120.0  # seconds without a fit after which the process ends and its memory is given back
 BASE, LIMIT = 60.0, 3600.0  # seconds of the first and the longest wait after a failed fit
 
@@ -59,6 +60,7 @@ class Elsewhere:
     def __init__(self, deadline: float = DEADLINE) -> None:
         self._deadline = deadline
         self._pool: ProcessPoolExecutor | None = None
+        self._served = 0
 
     def learn(self, policy: TidePolicy, history: History, now: float, period: float) -> Knowledge:
         """Learn in the process.
@@ -80,7 +82,7 @@ class Elsewhere:
             future: Future[Knowledge] = self._pool.submit(
                 fitting.learn, policy, history, now, period, self._deadline
             )
-            return future.result()
+            knowledge = future.result()
         except BrokenProcessPool as error:
             self.rest()
             raise FitLate(
@@ -88,9 +90,14 @@ class Elsewhere:
             ) from error
         except RuntimeError as error:  # the pool was shut down while we stop
             raise FitLate(f"the fit was given up: {error}") from error
+        self._served += 1
+        if self._served >= SERVED:
+            self.rest()
+        return knowledge
 
     def rest(self) -> None:
         """End the process and give its memory back."""
+        self._served = 0
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
