@@ -83,7 +83,7 @@ class DayAhead:
         return float(self.floors.sum()) * self.forecast.step / 3600.0
 
 
-def look_ahead(
+def look_ahead(  # 50 lines: one for each field of what it gives
     policy: TidePolicy,
     history: History,
     knowledge: Knowledge,
@@ -106,17 +106,8 @@ def look_ahead(
     """
     spec = policy.spec
     series, doubts = regular(history, now)
-    steps = plan.steps_ahead(horizon, series.step)
+    forecast, reasons, doubts = _foreseen(policy, series, knowledge, horizon, doubts)
     level = knowledge.order_level
-    forecast, reasons, failed = (
-        foresee(series, knowledge, spec.event_windows, steps, level)
-        if len(series)
-        else (None, (), ())
-    )
-    doubts = (*doubts, *failed)
-    if forecast is None:
-        said = "; ".join(doubt.sentence for doubt in doubts) or "the history is empty"
-        raise ForetideError(f"{policy.key}: nothing to forecast from: {said}")
     need = need_of(
         forecast,
         level,
@@ -147,6 +138,27 @@ def look_ahead(
         reasons=reasons,
         doubts=doubts,
     )
+
+
+def _foreseen(
+    policy: TidePolicy,
+    series: Series,
+    knowledge: Knowledge,
+    horizon: float,
+    doubts: tuple[Reason, ...],
+) -> tuple[Forecast, tuple[Reason, ...], tuple[Reason, ...]]:
+    """Forecast over the horizon, with its reasons and all doubts; without one there is no plan."""
+    forecast = None
+    reasons: tuple[Reason, ...] = ()
+    if len(series):
+        steps = plan.steps_ahead(horizon, series.step)
+        events, level = policy.spec.event_windows, knowledge.order_level
+        forecast, reasons, failed = foresee(series, knowledge, events, steps, level)
+        doubts = (*doubts, *failed)
+    if forecast is None:
+        said = "; ".join(doubt.sentence for doubt in doubts) or "the history is empty"
+        raise ForetideError(f"{policy.key}: nothing to forecast from: {said}")
+    return forecast, reasons, doubts
 
 
 def _ceiling(policy: TidePolicy, target: Target | None) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 from autoscaler.capacity import lead_time
 from autoscaler.cli.dayahead import DayAhead
 from autoscaler.cli.options import duration_text
-from autoscaler.model import Knowledge
+from autoscaler.model import Floats, Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.report import Band, Chart, Line, Note, Report, Step, Table, local_time, value_text
 
@@ -49,55 +49,55 @@ def _moment(at: float, zone: str) -> str:
 
 def charts_of(day: DayAhead) -> tuple[Chart, Chart]:
     """Demand with its forecast band, and replicas: need below, floor above."""
-    times, zone = day.times, day.policy.spec.time_zone
-    back = min(len(day.series), max(1, len(times) // 4))
-    seen_at = day.series.start + np.arange(len(day.series)) * day.series.step
-    every = np.concatenate((seen_at[-back:], times))
-    unknown = np.full(len(times), np.nan)
-    past = np.full(back, np.nan)
-    level = day.knowledge.order_level
-    upper, median = day.forecast.at(level), day.forecast.at(0.5)
-    demand = Chart(
-        title="Demand",
-        unit=f"{_unit(day.policy)}",
-        times=every,
-        zone=zone,
-        now=day.now,
-        series=(
-            Band(
-                label=f"forecast P50–{_percentile(level)}",
-                tone="forecast",
-                lower=np.concatenate((past, median)),
-                upper=np.concatenate((past, upper)),
-            ),
-            Line(
-                label="measured",
-                tone="demand",
-                values=np.concatenate((day.series.values[-back:], unknown)),
-            ),
-        ),
+    back = min(len(day.series), max(1, len(day.times) // 4))
+    start = day.series.start + (len(day.series) - back) * day.series.step
+    seen_at = start + day.series.step * np.arange(back, dtype=np.float64)
+    every = np.concatenate((seen_at, day.times))
+    return _demand_chart(day, every, back), _replica_chart(day, every, back)
+
+
+def _demand_chart(day: DayAhead, every: Floats, back: int) -> Chart:
+    """Draw what was measured in the last `back` steps, and the band of what is expected."""
+    level = max(day.knowledge.order_level, 0.9)
+    past, unknown = np.full(back, np.nan), np.full(len(day.times), np.nan)
+    band = Band(
+        label=f"forecast P50–{_percentile(level)}",
+        tone="forecast",
+        lower=np.concatenate((past, day.forecast.at(0.5))),
+        upper=np.concatenate((past, day.forecast.at(level))),
     )
-    replicas = Chart(
+    measured = np.concatenate((day.series.values[-back:], unknown))
+    return Chart(
+        title="Demand",
+        unit=_unit(day.policy),
+        times=every,
+        zone=day.policy.spec.time_zone,
+        now=day.now,
+        series=(band, Line(label="measured", tone="demand", values=measured)),
+    )
+
+
+def _replica_chart(day: DayAhead, every: Floats, back: int) -> Chart:
+    """Draw what is needed and the floor above it, with the reason of every change."""
+    past = np.full(back, np.nan)
+    need = np.concatenate((past, day.need.order))
+    name = f"need at {_percentile(day.knowledge.order_level)}"
+    floor = np.concatenate((past, day.floors))
+    return Chart(
         title="Replicas",
         unit="replicas",
         times=every,
-        zone=zone,
+        zone=day.policy.spec.time_zone,
         now=day.now,
         series=(
-            Step(
-                label=f"need at {_percentile(level)}",
-                tone="need",
-                fill=True,
-                values=np.concatenate((past, day.need.order)),
-            ),
-            Step(label="floor", tone="floor", values=np.concatenate((past, day.floors))),
+            Step(label=name, tone="need", fill=True, values=need),
+            Step(label="floor", tone="floor", values=floor),
         ),
         notes=tuple(
             Note(at=change.at, text=f"floor {change.before} → {change.floor}: {change.why}")
             for change in day.changes
         ),
     )
-    return demand, replicas
 
 
 def _unit(policy: TidePolicy) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -166,49 +167,35 @@ def _facts(shown: Shown, seed: int) -> tuple[tuple[str, str], ...]:
 
 def _page_charts(shown: Shown) -> tuple[Chart, ...]:
     """Carried demand, replicas and waiting, all runs switchable."""
-    zone = shown.story.policy.spec.time_zone
-    names = tuple(run.name for run in shown.runs)
-    ours = names[0]
-    carried = tuple(
-        Step(
-            label="ready capacity",
-            group=name,
-            values=run.ready * shown.story.capacity,
-            shown=index < 2,
-        )
-        for index, (name, run) in enumerate(zip(names, shown.runs, strict=True))
-    )
-    ordered = tuple(
-        Step(label="ordered", group=name, values=run.total, shown=index < 2)
-        for index, (name, run) in enumerate(zip(names, shown.runs, strict=True))
-    )
-    waits = tuple(
-        Line(label="wait", group=name, values=_wait(run), shown=index < 2)
-        for index, (name, run) in enumerate(zip(names, shown.runs, strict=True))
-    )
+    ours = shown.runs[0]
     need = np.ceil(shown.demand / shown.story.capacity)
-    floor = Step(label="floor", group=ours, tone="reference", values=shown.runs[0].floor)
-    return (
-        Chart(
-            title="Demand, and what the ready replicas can carry",
-            unit="requests/s",
-            times=shown.times,
-            zone=zone,
-            series=(Line(label="demand", tone="demand", values=shown.demand), *carried),
-        ),
-        Chart(
-            title="Replicas",
-            unit="replicas",
-            times=shown.times,
-            zone=zone,
-            series=(Step(label="need", tone="need", fill=True, values=need), floor, *ordered),
-            notes=tuple(
-                Note(at=m.at, text=f"floor {m.before} → {m.floor}: {m.why}", group=ours)
-                for m in shown.told.moves
-            ),
-        ),
-        Chart(title="Waiting time", unit="seconds", times=shown.times, zone=zone, series=waits),
+    carried, ordered, waits = [], [], []
+    for index, run in enumerate(shown.runs):
+        on = index < 2  # ours and the HPA alone; the others wait to be switched on
+        able = run.ready * shown.story.capacity
+        carried.append(Step(label="ready capacity", group=run.name, values=able, shown=on))
+        ordered.append(Step(label="ordered", group=run.name, values=run.total, shown=on))
+        waits.append(Line(label="wait", group=run.name, values=_wait(run), shown=on))
+    demand = Chart(
+        title="Demand, and what the ready replicas can carry",
+        unit="requests/s",
+        times=shown.times,
+        zone=shown.story.policy.spec.time_zone,
+        series=(Line(label="demand", tone="demand", values=shown.demand), *carried),
     )
+    floor = Step(label="floor", group=ours.name, tone="reference", values=ours.floor)
+    replicas = replace(
+        demand,
+        title="Replicas",
+        unit="replicas",
+        series=(Step(label="need", tone="need", fill=True, values=need), floor, *ordered),
+        notes=tuple(
+            Note(at=m.at, text=f"floor {m.before} → {m.floor}: {m.why}", group=ours.name)
+            for m in shown.told.moves
+        ),
+    )
+    waiting = replace(demand, title="Waiting time", unit="seconds", series=tuple(waits))
+    return demand, replicas, waiting
 
 
 def _wait(run: Counts) -> Floats:
