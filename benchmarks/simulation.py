@@ -51,7 +51,7 @@ def best_of(times: int, run: Callable[[], object]) -> float:
 
 
 def replays() -> None:
-    """A service-year, alone and under the HPA, and many timelines at once."""
+    """Replay a service-year, alone and under the HPA, and many timelines at once."""
     year = make_tide(Tide(peak=60.0, bursts=1.0), 365, seed=1)
     floors = clairvoyant(year, SERVICE)
     ones: Ints = np.ones(len(year), dtype=np.int64)
@@ -62,9 +62,8 @@ def replays() -> None:
     print(f"year at 60 s, under the HPA  {under:7.3f} s")
     month: Floats = year[: 28 * MINUTES]
     many = np.stack([np.maximum(floors[: len(month)] + k % 7 - 3, 1) for k in range(50)])
-    print(
-        f"50 x 28 days under the HPA   {best_of(2, lambda: replay(month, many, SERVICE, PlainHpa())):7.3f} s"
-    )
+    candidates = best_of(2, lambda: replay(month, many, SERVICE, PlainHpa()))
+    print(f"50 x 28 days under the HPA   {candidates:7.3f} s")
 
 
 def production(history: int, days: int) -> None:
@@ -78,11 +77,8 @@ def production(history: int, days: int) -> None:
     source = RecordedDemand(demand, 1_704_067_200.0, 60.0)
     ports = SimulatedPorts(demand=source, targets=target, floors=target, records=NoRecords())
     pilot = Pilot(policy, ports)
-    tune.learn(
-        policy,
-        source.read(policy, 1_704_067_200.0 + history * 86_400.0),
-        1_704_067_200.0 + history * 86_400.0,
-    )  # imports
+    begins = 1_704_067_200.0 + history * 86_400.0
+    tune.learn(policy, source.read(policy, begins), begins)  # its imports are paid once a process
     fits = decisions = 0.0
     peaks: list[int] = []
     for step in range(days * MINUTES):
@@ -97,13 +93,9 @@ def production(history: int, days: int) -> None:
             decisions += spent
         if step % (7 * MINUTES) == 7 * MINUTES - 1:
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-    count = days * MINUTES
-    print(
-        f"{days} days of decisions         {decisions:7.1f} s ({1000 * decisions / count:.2f} ms each)"
-    )
-    print(
-        f"{len(pilot.learnings)} fits                      {fits:7.1f} s ({fits / len(pilot.learnings):.2f} s each)"
-    )
+    each, nights = 1000 * decisions / (days * MINUTES), len(pilot.learnings)
+    print(f"{days:2} days of decisions         {decisions:7.1f} s ({each:.2f} ms each)")
+    print(f"{nights:2} fits                      {fits:7.1f} s ({fits / nights:.2f} s each)")
     print("peak memory by week, MB      " + ", ".join(str(peak) for peak in peaks))
 
 
