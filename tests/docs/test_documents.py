@@ -114,6 +114,10 @@ def understood(group: click.Group, arguments: list[str]) -> None:
     assert command is not None
     if "--help" in arguments:
         return
+    if isinstance(command, click.Group):
+        subcommand = command.get_command(context, arguments[1])
+        assert subcommand is not None
+        command, arguments = subcommand, arguments[1:]
     with click.Context(command, info_name=arguments[0]) as parsing:
         parsing.resilient_parsing = True
         command.parse_args(parsing, list(arguments[1:]))
