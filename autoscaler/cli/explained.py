@@ -60,9 +60,11 @@ def _moment(at: float, zone: str) -> str:
 
 
 def _clock(at: float, now: float, zone: str) -> str:
-    """Hour and minute; with the day when it is another one."""
+    """Hour and minute; with the day when it is another one, with the date when that is far."""
     moment, today = in_zone(at, zone), in_zone(now, zone)
-    return f"{moment:%H:%M}" if moment.date() == today.date() else f"{moment:%a %H:%M}"
+    if moment.date() == today.date():
+        return f"{moment:%H:%M}"
+    return f"{moment:%a %H:%M}" if abs(now - at) < 6 * 86_400 else f"{moment:%Y-%m-%d %H:%M}"
 
 
 def text_of(told: Explanation) -> str:
