@@ -79,7 +79,8 @@ def test_a_block_of_yaml_is_what_it_says(text: str, tmp_path: Path):
     documents = list(yaml.safe_load_all(text))
     if any(isinstance(each, dict) and each.get("kind") == "TidePolicy" for each in documents):
         reading = read_text(text.encode(), "block.yaml")
-        assert reading.problems == ()
+        # a file called wrong.yaml shows what is said about mistakes
+        assert bool(reading.problems) == text.startswith("# wrong.yaml"), reading.problems
         return
     keys = {key for each in documents if isinstance(each, dict) for key in each}
     if keys & {"kind", "groups"}:
