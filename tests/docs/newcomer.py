@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
 def missing(shown: str, printed: str) -> str:
     """First line of `shown` that `printed` does not have in this order; "" when it is all there.
 
-    What is shown must follow each other directly unless the document says `…`. How a text is wrapped does
+    Shown text must follow directly unless the document says `…`. How it is wrapped does
     not count: both are compared as one stream of words between gaps.
     """
     stream = " ".join(words(printed))

@@ -1,4 +1,4 @@
-"""Queries in the documents are queries: a real Prometheus parses each, and rules and metrics exist."""
+"""Queries in the documents are queries (a real Prometheus parses each), of metrics that exist."""
 
 from __future__ import annotations
 
