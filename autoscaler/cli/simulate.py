@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from autoscaler.simulator.outputs import Asked
     from autoscaler.simulator.simulation import Simulated
 
+# columns of the table on a terminal; the report has all of them
+BRIEF = ("run", "score", "95 %", "cost", "late", "wait", "hours", "starts")
 POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
@@ -251,14 +253,17 @@ def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
     if as_json:
         print_json(summary(simulated, asked))
         return
+    from rich.box import SIMPLE
     from rich.table import Table
 
     shown = table_of(simulated)
-    table = Table(title=shown.title, caption=shown.note)
+    table = Table(title=shown.title, box=SIMPLE)
     for index, column in enumerate(shown.columns):
-        table.add_column(column, justify="right" if index else "left")
+        if column in BRIEF:
+            table.add_column(column, justify="right" if index else "left", no_wrap=True)
     for index, row in enumerate(shown.rows):
-        table.add_row(*row, style="bold" if index == shown.strong else None)
+        cells = (cell for column, cell in zip(shown.columns, row, strict=True) if column in BRIEF)
+        table.add_row(*cells, style="bold" if index == shown.strong else None)
     console().print(table)
     click.echo(lead_of(simulated))
     if simulated.partial:

@@ -57,13 +57,14 @@ def table_of(simulated: Simulated) -> Table:
     return Table(
         title="Score and what it is made of",
         columns=(
-            *("run", "score", "95 %", "cost ratio", "late", "worst hour late", "longest wait"),
-            *("replica-hours", "starts", "changes/day", "short"),
+            *("run", "score", "95 %", "cost", "late", "worst hour", "wait"),
+            *("hours", "starts", "changes/day", "short"),
         ),
         rows=tuple(rows),
         strong=0,
-        note="score = cost ratio × (1 + 100 × price × late share); 1.00 is the clairvoyant. "
-        "95 %: bootstrap over days. short: hours with fewer ready replicas than the need.",
+        note="score = cost × (1 + 100 × price × late); 1.00 is the clairvoyant. 95 %: bootstrap "
+        "over days. cost: against the clairvoyant's. hours: replica-hours. short: time with fewer "
+        "ready replicas than the need.",
     )
 
 
@@ -138,9 +139,7 @@ def _replicas(simulated: Simulated, times: Floats) -> Chart:
         series.append(Step(label="floor", tone="floor", group=ours.name, values=floor))
     for index, run in enumerate(simulated.runs):
         ready = run.replayed.ready[0].astype(np.float64)
-        series.append(
-            Step(label=f"{run.name} ready", group=run.name, values=ready, shown=index < SHOWN)
-        )
+        series.append(Step(label="ready", group=run.name, values=ready, shown=index < SHOWN))
     return Chart(
         title="Replicas",
         unit="replicas",
@@ -161,7 +160,7 @@ def _waits(simulated: Simulated, times: Floats) -> Chart:
         backlog = run.replayed.backlog[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             waits = np.where(backlog > 0, np.minimum(backlog / served, 900.0), 0.0)
-        series.append(Line(label=f"{run.name}", group=run.name, values=waits, shown=index < SHOWN))
+        series.append(Line(label="wait", group=run.name, values=waits, shown=index < SHOWN))
     return Chart(
         title="Wait that the backlog was worth (cut at 900 s)",
         unit="s",

@@ -7,6 +7,7 @@ the run starts there, the evaluation two days later, and goes to the end.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -133,7 +134,7 @@ def plain_world(
     ----------
     demand : shape (n,), per second, on steps of `step`
     replicas_at_p99 : sets the capacity of one replica from the grid, unless `capacity` is given
-    cold_start : seconds, a whole number of steps
+    cold_start : seconds; rounded up to whole steps
     target : of the HPA above everyone, None for no HPA
     begins : POSIX seconds of the first step
 
@@ -154,7 +155,7 @@ def plain_world(
         capacity = float(np.percentile(demand, 99)) / replicas_at_p99
     if not capacity > 0:
         raise TraceError("the P99 of the traffic is 0: no capacity can be taken from it")
-    service = Service(capacity=capacity, cold=round(cold_start / step), step=step)
+    service = Service(capacity=capacity, cold=steps_of(cold_start, step), step=step)
     start = history * day
     return PlainWorld(
         demand=demand,
@@ -164,6 +165,11 @@ def plain_world(
         target=target,
         begins=begins,
     )
+
+
+def steps_of(seconds: float, step: float) -> int:
+    """Whole steps that cover so many seconds."""
+    return math.ceil(seconds / step - 1e-9)
 
 
 def account(world: PlainWorld, run: Replayed, reference: float) -> Account:

@@ -24,7 +24,7 @@ from autoscaler.schema.durations import parse_duration
 from autoscaler.schema.fields import Model
 from autoscaler.simulator.faults import Stretch
 from autoscaler.simulator.life import Troubles
-from autoscaler.simulator.plain import DAY, PlainWorld
+from autoscaler.simulator.plain import DAY, PlainWorld, steps_of
 from autoscaler.world.starts import PhasedStart
 from autoscaler.world.tides import (
     FLAT_DAY,
@@ -238,7 +238,7 @@ def world_of(scenario: Scenario, policy: TidePolicy) -> PlainWorld:
         demand=demand,
         service=Service(
             capacity=spec.capacity.per_replica,
-            cold=round(cold / given.step),
+            cold=steps_of(cold, given.step),
             step=given.step,
             wait=spec.promise.wait,
             start_cost=spec.release.break_even,
