@@ -193,8 +193,12 @@ def test_policies_of_the_cluster_get_status_and_events(world: Stage) -> None:
         return found[0] if found else {}
 
     eventually("status", lambda: status("a").get("floor") == 6 and ready("a")["status"] == "True")
-    reasons = {event["reason"] for event in world.kubernetes.list(EVENTS, NAMESPACE)}
-    assert "FloorRaised" in reasons
+    eventually(
+        "an Event",
+        lambda: (
+            "FloorRaised" in {event["reason"] for event in world.kubernetes.list(EVENTS, NAMESPACE)}
+        ),
+    )
     never = {"name": "x", "start": "2026-11-12T00:00", "end": "2026-11-11T00:00", "factor": 2}
     world.resource("a", events=[never])
     world.hpa("new")
