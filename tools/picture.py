@@ -1,4 +1,4 @@
-"""`python -m tools.picture`: the README's picture from the last demo, in few colours to be small."""
+"""`python -m tools.picture`: the README's picture from the last demo, in few colours."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The controller does its whole work on a real API server with exactly the deployed role.
 
-A right that is missing would mostly degrade quietly (no ready replicas, no status, no Events), so the
+A right that is missing would mostly degrade quietly (no ready replicas, no status), so the
 test looks at each thing that a right is for, and at the log.
 """
 

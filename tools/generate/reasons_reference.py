@@ -6,6 +6,7 @@ The sentences are read from the source (the calls of `Reason`), so that none is 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -23,46 +24,47 @@ conditions, in `foretide once`, `plan` and `explain`, and in the records. In the
 is a number or a name.
 """
 
+# by code: what it means to whoever reads it, and what to do
 _DOUBTS = {
-    Code.HISTORY_UNAVAILABLE: "Prometheus gave no answer; the sentence begins with the cause "
+    "HistoryUnavailable": "Prometheus gave no answer; the sentence begins with the cause "
     "([list](../how-to/prometheus.md#when-it-does-not-answer)).",
-    Code.HISTORY_STALE: "The newest known step is older than 5 min (or 3 steps), or demand fell to "
+    "HistoryStale": "The newest known step is older than 5 min (or 3 steps), or demand fell to "
     "nothing in the middle of a busy stretch. Is the service scraped?",
-    Code.HISTORY_GAPPY: "Less than 90 % of the last day's steps were read, or less than half of "
-    "all.",
-    Code.HISTORY_SHORT: "Less than a day of history. It goes by itself.",
-    Code.HISTORY_EMPTY: "There may be samples, but none is a number that can be demand.",
-    Code.HISTORY_PARTIAL: "Thanos, Mimir and others say when a store did not answer.",
-    Code.SEVERAL_SERIES: "Their sum is used. Let the query sum them, or pick one by `matchLabels`.",
-    Code.SAMPLES_REFUSED: "Each becomes a hole. Most often a query that subtracts.",
-    Code.SATURATED: "What was served is less than what arrived. More replicas are needed, or a "
+    "HistoryGappy": "Less than 90 % of the last day's steps were read, or less than half of all.",
+    "HistoryShort": "Less than a day of history. It goes by itself.",
+    "HistoryEmpty": "There may be samples, but none is a number that can be demand.",
+    "HistoryPartial": "Thanos, Mimir and others say when a store did not answer.",
+    "SeveralSeries": "Their sum is used. Let the query sum them, or pick one by `matchLabels`.",
+    "SamplesRefused": "Each becomes a hole. Most often a query that subtracts.",
+    "Saturated": "What was served is less than what arrived. More replicas are needed, or a "
     "better source of demand ([why](../explanation/why-arrivals.md)).",
-    Code.NO_KNOWLEDGE: "Just started: the first fit comes within minutes.",
-    Code.KNOWLEDGE_STALE: "Three nightly fits in a row failed or came too late; the log says why.",
-    Code.FIT_FAILED: "A bug or an odd history. Without it, the last minutes speak.",
-    Code.CLOCK_BACKWARDS: "Is the node's clock right?",
+    "NoKnowledge": "Just started: the first fit comes within minutes.",
+    "KnowledgeStale": "Three nightly fits in a row failed or came too late; the log says why.",
+    "FitFailed": "A bug or an odd history. Without it, the last minutes speak.",
+    "ClockBackwards": "Is the node's clock right?",
 }
 _PLAN = {
-    Code.FORECAST: "The order: what is needed within the lead time, on the quantile that lateness "
+    "Forecast": "The order: what is needed within the lead time, on the quantile that lateness "
     "pays for.",
-    Code.EVENT: "An event of the policy multiplies the forecast.",
-    Code.KEPT: "Starting again would cost more than keeping.",
-    Code.NO_TIDE: "Nothing in the past says when demand comes: the HPA alone may be the right "
-    "answer.",
-    Code.REVERTED: "Somebody moved the floor after us. They win for now; the quiet doubles each "
+    "Event": "An event of the policy multiplies the forecast.",
+    "Recurring": "A window of the policy's calendar that comes back every week.",
+    "DayLike": "A holiday or another special day: forecast, and learnt from, as what it is like.",
+    "Kept": "Starting again would cost more than keeping.",
+    "NoTide": "Nothing in the past says when demand comes: the HPA alone may be the right answer.",
+    "Reverted": "Somebody moved the floor after us. They win for now; the quiet doubles each "
     "time, up to 30 min ([GitOps](../how-to/gitops.md)).",
 }
 _GUARDS = {
-    Code.RELEASE_HELD: "A floor falls only to the highest one wanted within `release.after`, and "
+    "ReleaseHeld": "A floor falls only to the highest one wanted within `release.after`, and "
     "only when all of that time is remembered: after a start it is not.",
-    Code.RAISE_LIMITED: "`floor.raiseLimit`.",
-    Code.DOUBT_HOLDS: "A doubt never lowers a floor.",
-    Code.RAISE_ONLY: "`mode: RaiseOnly`.",
-    Code.PAUSED: "The annotation `foretide.dev/paused` on the policy, its namespace or the target.",
-    Code.AT_MINIMUM: "`floor.min`, by default the floor that was found.",
-    Code.AT_MAXIMUM: "`floor.max`.",
-    Code.AT_CEILING: "`maxReplicas` of the target, which is never written. Raise it if there are "
-    "GPUs.",
+    "RaiseLimited": "`floor.raiseLimit`.",
+    "DoubtHolds": "A doubt never lowers a floor.",
+    "CalendarHolds": "An event with `hold` lasts.",
+    "RaiseOnly": "`mode: RaiseOnly`.",
+    "Paused": "The annotation `foretide.dev/paused` on the policy, its namespace or the target.",
+    "AtMinimum": "`floor.min`, by default the floor that was found.",
+    "AtMaximum": "`floor.max`.",
+    "AtCeiling": "`maxReplicas` of the target, which is never written. Raise it if there are GPUs.",
 }
 _OUTCOMES = {
     Outcome.UNCHANGED: "the floor stands as it should, or nothing may be written now (paused, "
@@ -81,8 +83,8 @@ def text() -> str:
     """Give the whole file."""
     said = sentences()
     groups = (_DOUBTS, _PLAN, _GUARDS)
-    known = {code for group in groups for code in group}
-    assert known == set(Code), f"say what it means: {set(Code) ^ known}"
+    unknown = set(Code) - {code for group in groups for code in group}
+    assert not unknown, f"say in {Path(__file__).name} what it means: {', '.join(unknown)}"
     assert set(_OUTCOMES) == set(Outcome)
     parts = [
         _HEAD,
@@ -100,10 +102,13 @@ def text() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _table(meanings: dict[Code, str], said: dict[str, list[str]]) -> str:
+def _table(meanings: dict[str, str], said: dict[str, list[str]]) -> str:
     """Codes as rows."""
     lines = ["| code | says | meaning |", "|---|---|---|"]
-    for code, meaning in meanings.items():
+    for name, meaning in meanings.items():
+        if name not in set(Code):
+            continue
+        code = Code(name)
         sentences_ = said[code.name]
         assert sentences_, f"{code} is never said: it has no sentence in the code"
         lines.append(f"| `{code}` | {'<br>'.join(sentences_)} | {meaning} |")
@@ -120,7 +125,7 @@ def sentences() -> dict[str, list[str]]:
             given = {keyword.arg: keyword.value for keyword in node.keywords}
             if "sentence" not in given or "code" not in given:
                 continue
-            said = " ".join(_words(given["sentence"]).split())
+            said = re.sub("…+", "…", " ".join(_words(given["sentence"]).split()))
             for name in _names(given["code"]):
                 if said not in found[name]:
                     found[name].append(said)
