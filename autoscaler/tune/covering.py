@@ -39,11 +39,12 @@ _GRID = 48  # numbers of replicas that are told apart in a replay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What the replay chose."""
+    """What the replay chose; `drawn`, logarithm of the score and its draw, is what is compared."""
 
     cover: float
     season: int
     score: float
+    drawn: float
 
 
 def choose(judge: Judge, days: Days, tables: Tables, reach: Reach, since: int) -> Chosen | None:
@@ -74,7 +75,7 @@ def choose(judge: Judge, days: Days, tables: Tables, reach: Reach, since: int) -
     drawn = np.log(scores) + [abs(np.log(c / USUAL_COVER)) / len(rows) for c, _ in found]
     best = int(np.argmin(drawn))
     cover, season = found[best]
-    return Chosen(cover=cover, season=season, score=float(scores[best]))
+    return Chosen(cover=cover, season=season, score=float(scores[best]), drawn=float(drawn[best]))
 
 
 def _least_and_most(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import replace
 from datetime import datetime
 
@@ -32,8 +33,12 @@ from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
 
 _LOG = logging.getLogger(__name__)
 
-YOUNG, YOUNG_EVERY = 14 * 86_400.0, 6 * 3600.0
+YOUNG, YOUNG_EVERY = 3 * 86_400.0, 6 * 3600.0
 """A history younger than this is learnt from again so often, since each hour of it is news."""
+
+QUANTILE_DRAW = 0.5
+"""What one replayed day must say for ordering on a quantile rather than on expected cost: a
+quantile does not see how much demand lies beyond it."""
 
 NIGHT = 3
 """Local hour from which the nightly fit is due: after the day's end, before its tide."""
@@ -92,8 +97,8 @@ def learn(
                 trials[shape.name] = trial
     if not learnt:
         return _young(now, span)
-    scores = _scores(judge, trials)
-    name, level = _best(scores)
+    scores, drawn = _scores(judge, trials)
+    name, level = _best(drawn)
     shape, misses = learnt[name]
     known = Knowledge(
         fitted=TidalForecaster(shape=shape).finish(days, misses),
@@ -103,23 +108,30 @@ def learn(
         tide=tide_of(days),
         span=span,
     )
-    return _with_ahead(known, policy, judge, days, trials)
+    if not drawn:
+        return known
+    since = int(trials[NO_TIDE.name].rows[0])
+    return _with_ahead(known, policy, judge, days, (since, min(drawn.values())))
 
 
 def _with_ahead(
-    known: Knowledge, policy: TidePolicy, judge: Judge, days: Days, trials: dict[str, Trial]
+    known: Knowledge, policy: TidePolicy, judge: Judge, days: Days, others: tuple[int, float]
 ) -> Knowledge:
-    """Let the distributions ahead decide the moment, where they would have done better."""
+    """Let the distributions ahead decide the moment, unless others would have done better.
+
+    `others` are the first row that was replayed for them, and what the best came to.
+    """
     spec = policy.spec
-    if NO_TIDE.name not in trials or not isinstance(known.fitted, Tidal):
+    since, best = others
+    if not isinstance(known.fitted, Tidal):
         return known
     reach = reach_of(spec.cold_start.duration, ACTUATION, spec.release.break_even, days.step)
     tables = tables_of(days, reach.window)
-    chosen = choose(judge, days, tables, reach, int(trials[NO_TIDE.name].rows[0]))
+    chosen = choose(judge, days, tables, reach, since)
     if chosen is None:
         return known
     scores = {**known.scores, f"ahead@{chosen.cover:.3g}": chosen.score}
-    if chosen.score > min(known.scores.values()):
+    if chosen.drawn > best:
         return replace(known, scores=scores)
     fitted = TideAhead.of(known.fitted, days, tables, reach, chosen.season)
     return replace(known, fitted=fitted, cover=chosen.cover, scores=scores)
@@ -130,30 +142,44 @@ def _young(now: float, span: float) -> Knowledge:
     return Knowledge(fitted=Recent(), order_level=DEFAULT_ORDER_LEVEL, fitted_at=now, span=span)
 
 
-def _scores(judge: Judge, trials: dict[str, Trial]) -> dict[tuple[str, float], float]:
-    """Score of every candidate and order level.
+Scores = dict[tuple[str, float], float]
+
+
+def _scores(judge: Judge, trials: dict[str, Trial]) -> tuple[Scores, Scores]:
+    """Score of every candidate and order level, and what is compared: its logarithm and its draw.
 
     A candidate that needs a longer history is replayed on fewer days. What it did there is read
-    against "no tide" on the very same days, so that an easy week favours nobody.
+    against "no tide" on the very same days, so that an easy week favours nobody. The fewer the
+    days, the more a choice is drawn to what is usual: in few days some candidate is always lucky.
     """
     if NO_TIDE.name not in trials:
-        return {}
+        return {}, {}
     plain = trials[NO_TIDE.name]
     usual = float(judge.scores(plain).min())
-    found = {}
+    found, drawn = {}, {}
     for name, trial in trials.items():
         since = int(max(trial.rows[0], plain.rows[0]))
+        days = int(np.count_nonzero(trial.rows >= since))
         same = float(judge.scores(plain, since).min())
         for level, score in zip(ORDER_LEVELS, judge.scores(trial, since), strict=True):
             found[name, level] = float(score) / same * usual
-    return found
+            drawn[name, level] = math.log(found[name, level]) + _draw(level) / days
+    return found, drawn
 
 
-def _best(scores: dict[tuple[str, float], float]) -> tuple[str, float]:
-    """Lowest score; without any replayed day, no tide at the usual level."""
-    if not scores:
+def _draw(level: float) -> float:
+    """How far a quantile rule is from what is usual, as if one day had spoken against it."""
+    unusual = math.log(level / (1 - level)) - math.log(
+        DEFAULT_ORDER_LEVEL / (1 - DEFAULT_ORDER_LEVEL)
+    )
+    return QUANTILE_DRAW + 0.5 * abs(unusual)
+
+
+def _best(drawn: Scores) -> tuple[str, float]:
+    """Lowest of all; without any replayed day, no tide at the usual level."""
+    if not drawn:
         return NO_TIDE.name, DEFAULT_ORDER_LEVEL
-    return min(scores, key=lambda candidate: (scores[candidate], candidate))
+    return min(drawn, key=lambda candidate: (drawn[candidate], candidate))
 
 
 def tide_of(days: Days) -> float:
