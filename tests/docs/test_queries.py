@@ -1,4 +1,4 @@
-"""Queries in the documents are queries (a real Prometheus parses each), of metrics that exist."""
+"""Queries in the documents are parsed by a real Prometheus; metrics and codes exist."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ import requests
 from autoscaler.adapters.telemetry.metrics import Metrics
 from tests.docs.test_documents import DOCUMENTS, blocks
 from tests.support.shared import ROOT
+
+SOURCES = "".join(
+    path.read_text()
+    for folder in ("autoscaler", "deploy", "tests/lab")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".py", ".yaml")
+)
 
 
 @pytest.mark.lab
@@ -34,3 +41,13 @@ def test_metrics_of_ours_exist(path):
     known = {name + end for name in families for end in ends}
     named = set(re.findall(r"\bforetide_[a-z_]+[a-z]\b", path.read_text()))
     assert named - known == set()
+
+
+CODE = re.compile(r"`((?:[A-Z][a-z]+){2,})`")
+FOREIGN = {"IfNotPresent", "StatefulSets", "Deployments"}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_codes_that_are_named_exist(path):
+    named = set(CODE.findall(path.read_text())) - FOREIGN
+    assert {name for name in named if name not in SOURCES} == set()
