@@ -130,10 +130,10 @@ class Hpa:
             changes.append(f"minReplicas {observed.floor} → {floor}{_by(found)}")
         if spec.get("maxReplicas") != observed.ceiling:
             changes.append(f"maxReplicas {observed.ceiling} → {spec.get('maxReplicas')}")
-        if observed.original is None:
-            lost = raw is not None
-        else:
-            lost = raw is None or raw not in (str(observed.original), str(observed.floor))
+        if raw is None or not _WHOLE.match(raw):
+            lost = raw is not None or observed.original is not None
+        else:  # read as it was observed: a floor that somebody wrote after us is the original
+            lost = _original(found, metadata["name"]) != observed.original
         if lost:
             changes.append(f"annotation {ORIGINAL_FLOOR} {observed.original} → {raw}")
         by_version = not (observed.floor_given and observed.annotated)
