@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("reports", nargs="+", type=Path)
     parser.add_argument("--at-least", type=int, default=0, help="tests that must have run")
     parser.add_argument("--skipped", type=int, help="how many may be skipped at most")
+    parser.add_argument("--failed", type=int, help="how many may have failed at most")
     options = parser.parse_args()
     found = count(options.reports)
     passed = found["tests"] - found["skipped"] - found["failed"]
@@ -38,6 +39,9 @@ def main() -> int:
         return 1
     if options.skipped is not None and found["skipped"] > options.skipped:
         print(f"{found['skipped']} skipped, {options.skipped} allowed")
+        return 1
+    if options.failed is not None and found["failed"] > options.failed:
+        print(f"{found['failed']} failed, {options.failed} allowed")
         return 1
     return 0
 

@@ -44,30 +44,44 @@ if ! [ -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import pip' 2>/dev/nu
     "$python" -m venv "$venv"
 fi
 
-key=$("$venv/bin/python" - pyproject.toml "$requirements" "$build" <<'PY'
+# hash of the interpreter and of the given files; of pyproject.toml only what an install depends on
+hash_of() {
+    "$venv/bin/python" - "$@" <<'PY'
 import hashlib, os, sys, tomllib
 
 digest = hashlib.sha256(sys.version.encode())
-for name in sys.argv[2:]:
-    digest.update(open(name, "rb").read())
-# the editable install depends on these parts of pyproject and on where the checkout lies
-project = tomllib.load(open(sys.argv[1], "rb"))
-digest.update(repr((project["build-system"], project["project"], os.getcwd())).encode())
+for name in sys.argv[1:]:
+    content = open(name, "rb").read()
+    if name == "pyproject.toml":
+        project = tomllib.loads(content.decode())
+        content = repr((project["build-system"], project["project"], os.getcwd())).encode()
+    digest.update(content)
 print(digest.hexdigest())
 PY
-)
-stamp=$venv/stamp-$set_name
-if [ "$(cat "$stamp" 2>/dev/null || true)" = "$key" ]; then
+}
+
+# done NAME KEY: whether this was installed before, in just this state
+done_before() {
+    [ "$(cat "$venv/stamp-$1" 2>/dev/null || true)" = "$2" ]
+}
+
+pip() {
+    "$venv/bin/python" -m pip "$@" --quiet --disable-pip-version-check --no-input
+}
+
+pinned=$(hash_of "$requirements" "$build")
+itself=$(hash_of pyproject.toml)
+if done_before "$set_name" "$pinned" && done_before foretide "$itself"; then
     exit 0
 fi
-
-say "installing $requirements (pinned, with hashes)"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    --require-hashes -r "$requirements" -r "$build"
-if [ "$set_name" != lock ]; then
-    say "installing foretide itself, editable"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-        --no-deps --no-index --no-build-isolation --editable .
+if ! done_before "$set_name" "$pinned"; then
+    say "installing $requirements (pinned, with hashes)"
+    pip install --require-hashes -r "$requirements" -r "$build"
+    printf '%s\n' "$pinned" >"$venv/stamp-$set_name"
 fi
-printf '%s\n' "$key" >"$stamp"
+if ! done_before foretide "$itself"; then
+    say "installing foretide itself, editable"
+    pip install --no-deps --no-index --no-build-isolation --editable .
+    printf '%s\n' "$itself" >"$venv/stamp-foretide"
+fi
 say "ready"

@@ -14,6 +14,8 @@ import yaml
 
 from autoscaler.model import Mode
 from autoscaler.policy import GROUP, KIND, TidePolicy
+from autoscaler.schema.events import EFFECTS as EVENT_EFFECTS
+from autoscaler.schema.recurring import EFFECTS as RECURRING_EFFECTS
 from tools.generate.shape import plain_schema
 
 _HEADER = "# Made from autoscaler/policy.py by `python -m tools.generate`; do not edit.\n"
@@ -33,6 +35,18 @@ _RULES: dict[str, list[dict[str, str]]] = {
         }
     ],
 }
+
+
+def _one_of(names: tuple[str, ...]) -> dict[str, str]:
+    """Rule that exactly one effect is given; `hold: false` is none."""
+    given = [f"has(self.{n})" + (" && self.hold" if n == "hold" else "") for n in names]
+    return {
+        "rule": f"[{', '.join(given)}].filter(given, given).size() == 1",
+        "message": f"exactly one of {', '.join(names)}",
+    }
+
+
+_EFFECTS = {"events": EVENT_EFFECTS, "recurring": RECURRING_EFFECTS}
 _LABEL_RULE = {
     "rule": "self.all(name, name.matches('^[a-zA-Z_][a-zA-Z0-9_]*$') && !name.startsWith('__'))",
     "message": "a label name: letters, digits and _; those that start with __ are Prometheus' own",
@@ -117,8 +131,13 @@ def _schema() -> dict[str, Any]:
     for name, rules in _RULES.items():
         properties[name]["x-kubernetes-validations"] = rules
     properties["demand"]["properties"]["matchLabels"]["x-kubernetes-validations"] = [_LABEL_RULE]
-    properties["events"].update(
-        {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    for name, effects in _EFFECTS.items():
+        properties[name].update(
+            {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+        )
+        properties[name]["items"]["x-kubernetes-validations"] = [_one_of(effects)]
+    properties["calendar"]["properties"]["days"].update(
+        {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["date"]}
     )
     return {
         "type": "object",

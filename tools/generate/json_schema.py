@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from autoscaler.policy import Metadata, TidePolicy
+from autoscaler.schema.events import EFFECTS as EVENT_EFFECTS
+from autoscaler.schema.recurring import EFFECTS as RECURRING_EFFECTS
 from tools.generate.shape import plain_schema
 
 
@@ -29,6 +31,13 @@ def schema() -> dict[str, Any]:
     demand["properties"]["matchLabels"]["propertyNames"] = {
         "pattern": "^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$"
     }
+    for name, effects in {"events": EVENT_EFFECTS, "recurring": RECURRING_EFFECTS}.items():
+        properties["spec"]["properties"][name]["items"]["oneOf"] = [
+            {"required": [effect]}
+            if effect != "hold"
+            else {"required": [effect], "properties": {effect: {"const": True}}}
+            for effect in effects
+        ]
     body["required"] = ["apiVersion", "kind", *body["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

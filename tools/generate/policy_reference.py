@@ -59,7 +59,7 @@ def _section(model: type[BaseModel], path: tuple[str, ...]) -> list[str]:
     for name, field in words.keys_of(model).items():
         at = (*path, name)
         kind, _ = words.bare(field.annotation)
-        item = kind.__args__[0] if hasattr(kind, "__args__") and name == "events" else kind
+        item = words.entry(kind)
         if words.is_section(item):
             title = ".".join(at) + ("[]" if item is not kind else "")
             inner.append(f"### `{title}`\n\n{_paragraph(field.description or '')}\n")

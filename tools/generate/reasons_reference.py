@@ -46,7 +46,10 @@ _DOUBTS = {
 _PLAN = {
     "Forecast": "The order: what is needed within the lead time, on the quantile that lateness "
     "pays for.",
-    "Event": "An event of the policy multiplies the forecast.",
+    "DayLike": "Today is forecast as what it is like: `calendar` of the policy. `foretide "
+    "calendar` shows all such days and from which source.",
+    "Event": "An event of the policy changes the forecast: `factor`, `demand` or `like`.",
+    "Recurring": "A window of `recurring` asks for a floor, or multiplies the forecast.",
     "Recurring": "A window of the policy's calendar that comes back every week.",
     "DayLike": "A holiday or another special day: forecast, and learnt from, as what it is like.",
     "Kept": "Starting again would cost more than keeping.",
@@ -60,6 +63,7 @@ _GUARDS = {
     "RaiseLimited": "`floor.raiseLimit`.",
     "DoubtHolds": "A doubt never lowers a floor.",
     "CalendarHolds": "An event with `hold` lasts.",
+    "CalendarHolds": "An event or a recurring window with `hold: true`.",
     "RaiseOnly": "`mode: RaiseOnly`.",
     "Paused": "The annotation `foretide.dev/paused` on the policy, its namespace or the target.",
     "AtMinimum": "`floor.min`, by default the floor that was found.",
