@@ -1,10 +1,14 @@
 """The table over a folder of traces: every run at default settings in the plain world.
 
 python -m benchmarks.score --traces DIR --out DIR [--peers NAMES|all|none] [--tuned] [--jobs 2]
-                           [--within-slot linear|hold] [--no-ours] [--only TEXT]
+                           [--within-slot linear|hold] [--no-ours] [--only TEXT] [--reuse FILE]
 
 It writes scores.json and a Markdown table. A trace is named by its path inside DIR without
-ending, `/` as `_`; files that are too short or hold no demand are skipped, and said so.
+ending, `/` as `_`; files that are too short or hold no demand are skipped, and said so. Where the
+folder holds the 27 traces of the reference table, those are taken, else every CSV file.
+
+Traces of one row a minute are the same in linear and hold: `--reuse` takes their rows from the
+scores.json of the other version instead of playing them again.
 """
 
 from __future__ import annotations
@@ -22,7 +26,9 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from autoscaler.errors import InputError, TraceError  # noqa: E402 - after the threads are set
+import numpy as np  # noqa: E402 - after the threads are set
+
+from autoscaler.errors import InputError, TraceError  # noqa: E402 - as above
 from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
 from autoscaler.simulator.plain import plain_world  # noqa: E402 - as above
 from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
@@ -58,13 +64,22 @@ def traces_in(folder: Path) -> dict[str, Path]:
         for path in sorted(folder.rglob(pattern))
     }
     listed = {name: found[name] for name in REFERENCE if name in found}
-    return listed or found
+    return listed if len(listed) == len(REFERENCE) else found
 
 
-def score_trace(
-    path: Path, peers: str, *, tuned: bool, within: Within, ours: bool
-) -> tuple[Row, float] | str:
-    """Score every run on one trace: rows by run and the clairvoyant's mean replicas, or why not."""
+def is_same(path: Path) -> bool:
+    """Whether linear and hold are the very same grid."""
+    traffic = read_traffic(path)
+    return bool(np.array_equal(grid(traffic, within="linear"), grid(traffic, within="hold")))
+
+
+def has_minutes(path: Path) -> bool:
+    """Whether the file has one row a minute, so that no line betrays the next slot."""
+    return read_traffic(path).slot == 60.0
+
+
+def score_trace(path: Path, peers: str, *, tuned: bool, within: Within, ours: bool) -> Row | str:
+    """Score every run on one trace: a row by run, or why not."""
     try:
         traffic = read_traffic(path)
         world = plain_world(grid(traffic, within=within), begins=beginning(traffic))
@@ -78,8 +93,7 @@ def score_trace(
 
         runs.append(play_ours(world, reference))
     runs += play_all(world, chosen(peers), reference, tuned=tuned)
-    mean_cost = reference / ((len(world.demand) - world.measured) * world.service.step)
-    return {run.name: _row(run) for run in runs}, mean_cost
+    return {run.name: _row(run) for run in runs}
 
 
 def _row(run: Run) -> dict[str, float]:
@@ -96,6 +110,8 @@ def _row(run: Run) -> dict[str, float]:
 def summary(traces: dict[str, Row]) -> dict[str, dict[str, float]]:
     """Median, mean and geometric mean of the score of every run over its traces."""
     names = {name: None for rows in traces.values() for name in rows}
+    if not names:
+        return {"median": {}, "mean": {}, "geometric_mean": {}}
     scores = {
         name: [rows[name]["score"] for rows in traces.values() if name in rows] for name in names
     }
@@ -116,7 +132,7 @@ def table(traces: dict[str, Row], totals: dict[str, dict[str, float]]) -> str:
         cells = (_cell(rows[name]) if name in rows else "–" for name in names)
         lines.append(f"| {trace} | " + " | ".join(cells) + " |")
     for kind, values in totals.items():
-        cells = (f"{values[name]:.2f}" for name in names)
+        cells = (f"{values[name]:.2f}" if name in values else "–" for name in names)
         lines.append(f"| **{kind.replace('_', ' ')}** | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -136,6 +152,7 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--within-slot", choices=("linear", "hold"), default="linear")
     parser.add_argument("--no-ours", action="store_true", help="peers only")
+    parser.add_argument("--reuse", type=Path, help="scores.json of the other version")
     parser.add_argument("--only", default="", help="traces whose name contains this")
     return parser.parse_args(argv)
 
@@ -149,6 +166,27 @@ def main(argv: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     found = {k: path for k, path in traces_in(given.traces).items() if given.only in k}
+    traces = _scored(found, given)
+    if not traces:
+        print(f"{given.traces}: no trace could be scored", file=sys.stderr)
+        return 2
+    minutes = {name: rows for name, rows in traces.items() if has_minutes(found[name])}
+    totals = summary(traces)
+    given.out.mkdir(parents=True, exist_ok=True)
+    document = {"traces": traces, **totals, "one_minute": summary(minutes)}
+    (given.out / "scores.json").write_text(json.dumps(document, indent=1) + "\n")
+    text = table(traces, totals | {f"{k}, 1-minute traces": v for k, v in summary(minutes).items()})
+    (given.out / "scores.md").write_text(text)
+    print(text)
+    return 0
+
+
+def _scored(found: dict[str, Path], given: argparse.Namespace) -> dict[str, Row]:
+    """Score traces in processes, in their order; known ones are taken over."""
+    known: dict[str, Row] = {}
+    if given.reuse is not None:
+        earlier = json.loads(given.reuse.read_text())["traces"]
+        known = {k: earlier[k] for k in found if k in earlier and is_same(found[k])}
     traces: dict[str, Row] = {}
     with ProcessPoolExecutor(max_workers=given.jobs) as pool:
         waiting = {
@@ -161,25 +199,16 @@ def main(argv: list[str]) -> int:
                 ours=not given.no_ours,
             )
             for name, path in found.items()
+            if name not in known
         }
-        for name, future in waiting.items():
-            answer = future.result()
+        for name in found:
+            answer = known[name] if name in known else waiting[name].result()
             if isinstance(answer, str):
                 print(f"{name}: skipped: {answer}", file=sys.stderr)
                 continue
-            traces[name] = answer[0]
-            _progress(name, answer[0].items(), len(traces), len(found))
-    if not traces:
-        print(f"{given.traces}: no trace could be scored", file=sys.stderr)
-        return 2
-    totals = summary(traces)
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "scores.json").write_text(
-        json.dumps({"traces": traces, **totals}, indent=1) + "\n"
-    )
-    (given.out / "scores.md").write_text(table(traces, totals))
-    print(table(traces, totals))
-    return 0
+            traces[name] = answer
+            _progress(name, answer.items(), len(traces), len(found))
+    return traces
 
 
 def _progress(name: str, rows: Iterable[tuple[str, dict[str, float]]], done: int, of: int) -> None:
