@@ -23,7 +23,7 @@ def report_of(simulated: Simulated, name: str) -> Report:
         title=f"{simulated.policy.key} on {name}{partial}",
         lead=lead_of(simulated),
         facts=_facts(simulated),
-        tables=(table_of(simulated),),
+        tables=(table_of(simulated), *frontier_of(simulated)),
         charts=(
             _demand(simulated, times),
             _replicas(simulated, times),
@@ -65,6 +65,33 @@ def table_of(simulated: Simulated) -> Table:
         note="score = cost × (1 + 100 × price × late); 1.00 is the clairvoyant. 95 %: bootstrap "
         "over days. cost: against the clairvoyant's. hours: replica-hours. short: time with fewer "
         "ready replicas than the need.",
+    )
+
+
+def frontier_of(simulated: Simulated) -> tuple[Table, ...]:
+    """Give the cost–lateness curve as a table: cost and late share of every margin and run."""
+    curves = simulated.frontiers
+    if not curves:
+        return ()
+    margins = [point.margin for point in next(iter(curves.values()))]
+    rows = [
+        (
+            f"{margin:g} ×",
+            *(
+                f"{curve[i].cost_ratio:.2f} / {curve[i].late_fraction:.2%}"
+                for curve in curves.values()
+            ),
+        )
+        for i, margin in enumerate(margins)
+    ]
+    return (
+        Table(
+            title="Cost against lateness when every floor is multiplied",
+            columns=("margin", *curves),
+            rows=tuple(rows),
+            strong=margins.index(1.0),
+            note="cost / late share. A run is better only where it is left of and below another.",
+        ),
     )
 
 
