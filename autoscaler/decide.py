@@ -6,7 +6,7 @@ with a stepped one, and by `explain` with what was recorded. The same inputs giv
 
 from __future__ import annotations
 
-from autoscaler import guard, plan, remember
+from autoscaler import dates, guard, plan, remember
 from autoscaler.capacity import lead_time, need_of
 from autoscaler.demand import highest, newest, regular
 from autoscaler.forecast import foresee
@@ -31,7 +31,7 @@ def decide(
     lead = lead_time(spec.cold_start.duration, observation.period)
     series = forecast = need = planned = None
     memory, why = remember.reverted(target, memory, now)
-    reasons = [*why]
+    reasons = [*why, *dates.today(spec, now)]
 
     if observation.history is not None:  # 1 demand
         series, found = regular(observation.history, now)
@@ -39,15 +39,17 @@ def decide(
     if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
         steps = plan.horizon(lead, spec.release.break_even, series.step)
         level, cover = (DEFAULT_ORDER_LEVEL, None) if knowledge is None else knowledge.rule
-        forecast, why, failed = foresee(series, knowledge, spec.event_windows, steps, level)
+        events = dates.events(spec, series.end, steps * series.step)
+        forecast, why, failed = foresee(series, knowledge, events, steps, level)
         doubts += failed
         if forecast is not None:
             seen = {"newest": newest(series), "recent": highest(series)}
             need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
-            planned = plan.make(present, need, lead, spec.release.break_even)
+            least = dates.least(spec, need)
+            planned = plan.make(present, need, lead, spec.release.break_even, least)
             reasons += [*why, *planned.reasons]
     wanted = present if planned is None else planned.floor
-
+    wanted, why = dates.at_least(spec, wanted, now, lead)
     # 5 guards
     memory = remember.wanted(memory, wanted, spec.release.after, observation.period, now)
     ground = guard.Ground(
@@ -71,7 +73,7 @@ def decide(
         forecast=forecast,
         need=need,
         plan=planned,
-        reasons=(*reasons, *steered, *capped),
+        reasons=(*reasons, *why, *steered, *capped),
         doubts=ground.doubts,
         memory=remember.decided(memory, spec.mode, floor),
     )

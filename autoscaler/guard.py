@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from autoscaler import dates
 from autoscaler.model import Code, Memory, Mode, Reason, Target
 from autoscaler.policy import TidePolicy
 
@@ -105,6 +106,23 @@ def doubt_holds(floor: int, ground: Ground) -> tuple[int, Reason | None]:
     )
 
 
+def calendar_holds(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Lower nothing inside a hold window, whoever wants it."""
+    if floor >= ground.present:
+        return floor, None
+    windows = dates.holds(ground.policy.spec, ground.now, ground.now)
+    if not windows:
+        return floor, None
+    names = ", ".join(dict.fromkeys(window.name for window in windows))
+    left = max(window.end for window in windows) - ground.now
+    return ground.present, Reason(
+        code=Code.CALENDAR_HOLDS,
+        sentence=f"held at {ground.present} instead of {floor}: nothing is lowered for "
+        f"{left / 60:.0f} min more ({names})",
+        numbers={"held": ground.present, "wanted": floor, "until": ground.now + left},
+    )
+
+
 def raise_only(floor: int, ground: Ground) -> tuple[int, Reason | None]:
     """In mode RaiseOnly, never go below the floor that was found."""
     if ground.policy.spec.mode is not Mode.RAISE_ONLY or floor >= ground.original:
@@ -161,7 +179,15 @@ def ceiling(floor: int, ground: Ground) -> tuple[int, Reason | None]:
     )
 
 
-STEERING: tuple[Guard, ...] = (slow_release, raise_limit, doubt_holds, raise_only, pause, minimum)
+STEERING: tuple[Guard, ...] = (
+    slow_release,
+    raise_limit,
+    doubt_holds,
+    calendar_holds,
+    raise_only,
+    pause,
+    minimum,
+)
 CAPS: tuple[Guard, ...] = (maximum, ceiling)
 GUARDS: tuple[Guard, ...] = (*STEERING, *CAPS)
 

@@ -47,18 +47,25 @@ class Code(StrEnum):
     REVERTED = "Reverted"
     # what the plan wants, and why
     FORECAST = "Forecast"
+    DAY_LIKE = "DayLike"
     EVENT = "Event"
+    RECURRING = "Recurring"
     KEPT = "Kept"
     NO_TIDE = "NoTide"
     # guards, in order of force from weakest to strongest
     RELEASE_HELD = "ReleaseHeld"
     RAISE_LIMITED = "RaiseLimited"
     DOUBT_HOLDS = "DoubtHolds"
+    CALENDAR_HOLDS = "CalendarHolds"
     RAISE_ONLY = "RaiseOnly"
     PAUSED = "Paused"
     AT_MINIMUM = "AtMinimum"
     AT_MAXIMUM = "AtMaximum"
     AT_CEILING = "AtCeiling"
+
+
+FROM_CALENDAR = frozenset({Code.DAY_LIKE, Code.EVENT, Code.RECURRING, Code.CALENDAR_HOLDS})
+"""What a policy's calendar contributes, as against the past and the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +235,8 @@ class Knowledge:
     tide : strength of the tide (correlation of hourly means with a day or week before);
         NaN = unknown
     span : seconds of history that it was learnt from
+    events : how demand stood against an ordinary day in past events that others are like, shape
+        (n,) along the event, its ramps included
     cover : how many replica-hours one hour's load of a replica is worth covering, learnt from the
         price of lateness; used where the forecast gives `ahead`, None to order on quantiles
     """
@@ -239,6 +248,7 @@ class Knowledge:
     tide: float = float("nan")
     span: float = float("inf")
     cover: float | None = None
+    events: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def rule(self) -> tuple[float, float | None]:
@@ -381,6 +391,11 @@ class Decision:
     reasons: tuple[Reason, ...]
     doubts: tuple[Reason, ...]
     memory: Memory
+
+    @property
+    def calendar(self) -> tuple[Reason, ...]:
+        """What the policy's calendar contributed: special days, events, windows, holds."""
+        return tuple(reason for reason in self.reasons if reason.code in FROM_CALENDAR)
 
 
 class Outcome(StrEnum):

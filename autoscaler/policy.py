@@ -20,9 +20,13 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from autoscaler.model import Mode
+from autoscaler.schema import calendar as calendars
+from autoscaler.schema import recurring as weekly
 from autoscaler.schema import walltime
-from autoscaler.schema.events import Event, EventWindow, problems_of, windows
+from autoscaler.schema.calendar import Calendar, SpecialDay
+from autoscaler.schema.events import Event, EventWindow, HoldWindow, holds, problems_of, windows
 from autoscaler.schema.fields import Allowed, Count, DurationIn, Model, Number, details, refusal
+from autoscaler.schema.recurring import Recurring, RecurringWindow
 
 GROUP = "foretide.dev"
 API_VERSION: Final = "foretide.dev/v1alpha1"
@@ -183,7 +187,14 @@ class Spec(Model):
     promise: Promise = Promise()
     """What counts as late."""
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
-    """Known one-off events. Where several overlap, their factors multiply."""
+    """Known one-off events. Where several overlap, their factors multiply, and of several
+    `demand` the largest counts, whatever the factors."""
+    calendar: Calendar = Calendar()
+    """Days that are not like their weekday: used as what they are like, both when they come and
+    as history, so that a holiday teaches no Wednesday."""
+    recurring: Annotated[tuple[Recurring, ...], Field(max_length=50)] = ()
+    """Windows that come back every week. Computed from the time of each cycle: a missed cycle
+    loses nothing. Where several overlap, the largest floor counts and factors multiply."""
 
     @field_validator("time_zone", mode="after")
     @classmethod
@@ -217,10 +228,40 @@ class Spec(Model):
             raise ValidationError.from_exception_data("Spec", problems)
         return events
 
+    @field_validator("recurring", mode="wrap")
+    @classmethod
+    def _windows_do_one_thing(
+        cls, given: Any, handler: ValidatorFunctionWrapHandler
+    ) -> tuple[Recurring, ...]:
+        problems: list[InitErrorDetails] = []
+        found: tuple[Recurring, ...] = ()
+        try:
+            found = handler(given)
+        except ValidationError as error:
+            problems = details(error)
+        problems += weekly.problems_of(given)
+        if problems:
+            raise ValidationError.from_exception_data("Spec", problems)
+        return found
+
     @property
     def event_windows(self) -> tuple[EventWindow, ...]:
-        """The events in POSIX seconds, in the order in which they are written."""
+        """The events about demand in POSIX seconds, in the order in which they are written."""
         return windows(self.events, self.time_zone) if self.events else ()
+
+    @property
+    def hold_windows(self) -> tuple[HoldWindow, ...]:
+        """The events in which nothing is lowered, in POSIX seconds."""
+        return holds(self.events, self.time_zone) if self.events else ()
+
+    def recurring_windows(self, start: float, end: float) -> tuple[RecurringWindow, ...]:
+        """Recurring windows that touch [start, end], both in POSIX seconds."""
+        return weekly.windows(self.recurring, self.calendar, self.time_zone, (start, end))
+
+    def special_days(self, start: float, end: float) -> tuple[SpecialDay, ...]:
+        """Days from `start` to `end`, in POSIX seconds, that are not like their weekday."""
+        first, last = (walltime.day_of(moment, self.time_zone) for moment in (start, end))
+        return calendars.between(self.calendar, first, last)
 
 
 # what the API server keeps in metadata besides our own fields: known, and of no meaning here

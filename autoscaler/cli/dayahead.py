@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler import plan
+from autoscaler import dates, plan
 from autoscaler.capacity import lead_time, need_of
 from autoscaler.cli.options import duration_text
 from autoscaler.demand import highest, newest, regular
@@ -152,7 +152,8 @@ def _foreseen(
     reasons: tuple[Reason, ...] = ()
     if len(series):
         steps = plan.steps_ahead(horizon, series.step)
-        events, level = policy.spec.event_windows, knowledge.order_level
+        level = knowledge.order_level
+        events = dates.events(policy.spec, series.end, horizon)
         forecast, reasons, failed = foresee(series, knowledge, events, steps, level)
         doubts = (*doubts, *failed)
     if forecast is None:
@@ -211,8 +212,12 @@ def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, 
     at = first + (int(reaching[0]) if len(reaching) else int(np.argmax(window)))
     moment = need.start + at * need.step
     if not len(reaching):
+        asked, said = dates.at_least(spec, 0, change.at, lead)
+        if said and asked >= change.floor:
+            return said[0].sentence.partition(",")[0].partition(";")[0]
         return "the least that the policy allows"
-    events = [e.name for e in spec.event_windows if e.start <= moment < e.end]
+    near = dates.events(spec, moment, 0.0)
+    events = [event.name for event in near if event.first <= moment < event.last]
     during = f" (event {', '.join(events)})" if events else ""
     clock = local_time(moment, spec.time_zone, dated=False)
     return f"{value_text(float(demand[at]))}/s expected at {clock}{during} need {need.order[at]}"

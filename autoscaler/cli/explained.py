@@ -12,7 +12,7 @@ import numpy as np
 from autoscaler.adapters.telemetry import schema
 from autoscaler.adapters.telemetry.reader import Record
 from autoscaler.cli.options import duration_text, in_zone
-from autoscaler.model import Code, Decision, Knowledge, Mark, Reason, Series
+from autoscaler.model import FROM_CALENDAR, Code, Decision, Knowledge, Mark, Reason, Series
 from autoscaler.report import value_text
 
 WIDTH, LABEL = 100, 11
@@ -21,6 +21,7 @@ GUARDS = frozenset(
         Code.RELEASE_HELD,
         Code.RAISE_LIMITED,
         Code.DOUBT_HOLDS,
+        Code.CALENDAR_HOLDS,
         Code.RAISE_ONLY,
         Code.PAUSED,
         Code.AT_MINIMUM,
@@ -94,9 +95,12 @@ def _rows(told: Explanation) -> Iterator[tuple[str, list[str]]]:
     yield "Target", [_target(record)]
     if decision is not None:
         yield "1 Demand", [_demand(decision, told)]
+        if decision.calendar:
+            yield "Calendar", _reasons(decision.calendar)
         yield "2 Forecast", [_forecast(decision, told)]
         yield "3 Need", [_need(decision, told)]
-        planned = [r for r in decision.reasons if r.code not in GUARDS]
+        told_by = GUARDS | FROM_CALENDAR
+        planned = [r for r in decision.reasons if r.code not in told_by]
         guarded = [r for r in decision.reasons if r.code in GUARDS]
         yield "4 Plan", [_plan(decision, told), *_reasons(planned)]
         yield "5 Guards", _reasons(guarded) or ["none acted"]

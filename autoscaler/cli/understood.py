@@ -12,7 +12,9 @@ from autoscaler.cli.options import in_zone
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import words
 from autoscaler.schema.durations import format_duration
+from autoscaler.schema.events import Event
 from autoscaler.schema.fields import DurationIn
+from autoscaler.schema.recurring import Recurring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +43,12 @@ _LEFT_OUT = {
 
 def understood(policy: TidePolicy) -> tuple[Understood, ...]:
     """Every field of a policy that counts, in the order of the schema; events in moments."""
-    rows = tuple(_fields(policy.spec, ()))
-    return (*(row for row in rows if not row.name.startswith("events")), *_events(policy))
+    rows = (row for row in _fields(policy.spec, ()) if row.name not in _IN_WORDS)
+    return (*rows, *_events(policy), *_days(policy), *_recurring(policy))
+
+
+# lists whose entries are told one by one
+_IN_WORDS = frozenset({"events", "calendar.days", "recurring"})
 
 
 def _fields(section: BaseModel, path: tuple[str, ...], given: bool = True) -> Iterator[Understood]:
@@ -76,10 +82,38 @@ def _written(value: Any, marks: tuple[Any, ...]) -> str:
 
 def _events(policy: TidePolicy) -> Iterator[Understood]:
     """Tell when each event is, in the policy's zone, and how long the clocks make it."""
-    for at, event in enumerate(policy.spec.event_windows):
-        start, end = (in_zone(when, policy.spec.time_zone) for when in (event.start, event.end))
+    zone = policy.spec.time_zone
+    for at, event in enumerate(policy.spec.events):
+        begin, close = event.window(zone)
+        start, end = (in_zone(when, zone) for when in (begin, close))
         value = (
-            f"{event.name}: × {event.factor:g} from {start:%a %Y-%m-%d %H:%M %z} "
-            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(event.end - event.start)}"
+            f"{event.name}: {_effect(event)} from {start:%a %Y-%m-%d %H:%M %z} "
+            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(close - begin)}"
         )
         yield Understood(name=f"events[{at}]", value=value, given=True)
+
+
+def _effect(window: Event | Recurring) -> str:
+    """Say what a window does."""
+    if window.hold:
+        return "nothing is lowered"
+    if window.factor is not None:
+        return f"× {window.factor:g}"
+    if isinstance(window, Recurring):
+        return f"at least {window.floor}"
+    return f"as {window.like}" if window.like else f"demand {window.demand:g}"
+
+
+def _days(policy: TidePolicy) -> Iterator[Understood]:
+    """Tell the operator's own days; `foretide calendar` shows those of the country too."""
+    for at, day in enumerate(policy.spec.calendar.days):
+        value = f"{day.date} is like {day.like}"
+        yield Understood(name=f"calendar.days[{at}]", value=value, given=True)
+
+
+def _recurring(policy: TidePolicy) -> Iterator[Understood]:
+    """Tell the windows of a week."""
+    for at, window in enumerate(policy.spec.recurring):
+        days = "every day" if len(window.days) == 7 else ", ".join(window.days)
+        value = f"{window.name}: {_effect(window)}, {days}, {window.from_} to {window.to}"
+        yield Understood(name=f"recurring[{at}]", value=value, given=True)

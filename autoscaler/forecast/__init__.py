@@ -4,7 +4,9 @@ from autoscaler.forecast.autoreg import AUTOREG
 from autoscaler.forecast.base import LEVELS, FitImpossible, Forecaster, Shape
 from autoscaler.forecast.calendar import ordinary, raised
 from autoscaler.forecast.foresee import STRENGTH, foresee
+from autoscaler.forecast.kinds import Kinds, kinds_of
 from autoscaler.forecast.naive import LAST_WEEK, YESTERDAY
+from autoscaler.forecast.past_events import learn_events
 from autoscaler.forecast.profile import NO_TIDE, PROFILE
 from autoscaler.forecast.recent import Recent
 from autoscaler.forecast.tidal import Tidal, TidalForecaster
@@ -26,11 +28,14 @@ __all__ = [
     "YESTERDAY",
     "FitImpossible",
     "Forecaster",
+    "Kinds",
     "Recent",
     "Shape",
     "Tidal",
     "TidalForecaster",
     "foresee",
+    "kinds_of",
+    "learn_events",
     "ordinary",
     "raised",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from autoscaler.forecast.base import Expectation, FitImpossible
 from autoscaler.forecast.days import Days
 from autoscaler.forecast.shapes import first_known
-from autoscaler.model import Floats
+from autoscaler.model import Floats, Ints
 
 _GRID = 900.0  # seconds; a quarter of an hour carries eight harmonics of a day with ease
 _DAILY, _WEEKLY = 8, 3  # harmonics
@@ -38,9 +38,10 @@ class AutoRegressive:
         def expect(day: int, known: int) -> Floats:
             fitted_on = known if known >= days.count - 1 else known - (known - self.least) % _REFIT
             if fitted_on not in tides:
-                tides[fitted_on] = _fit(coarse[:fitted_on], days.first)
+                kinds = [days.kinds.weekday(days.kind(row)) for row in range(fitted_on)]
+                tides[fitted_on] = _fit(coarse[:fitted_on], np.array(kinds, dtype=np.int64))
             per_day = coarse.shape[1]
-            weekday = (days.first + day) % 7
+            weekday = days.kinds.weekday(days.kind(day))
             tide = tides[fitted_on][weekday * per_day : (weekday + 1) * per_day]
             at = (np.arange(days.per_day) + 0.5) * per_day / days.per_day - 0.5
             smooth: Floats = np.interp(
@@ -67,15 +68,15 @@ def _coarse(days: Days) -> Floats:
     return means
 
 
-def _fit(rows: Floats, first: int) -> Floats:
-    """Expect a week from Monday on, shape (7 * quarters,)."""
+def _fit(rows: Floats, weekdays: Ints) -> Floats:
+    """Expect a week from Monday on, shape (7 * quarters,), from rows and what they are like."""
     from statsmodels.tsa.ar_model import AutoReg  # noqa: PLC0415  # seconds: only for a fit
 
     per_day = rows.shape[1]
     typical = np.median(rows[~np.isnan(rows)])
     filled = first_known(rows, np.roll(rows, 1, axis=0), np.full(rows.shape, typical)).ravel()
-    begin = first * per_day
-    terms = _fourier(begin + np.arange(len(filled)), per_day, weekly=len(rows) >= 14)
+    quarters = (weekdays[:, None] * per_day + np.arange(per_day)).ravel()
+    terms = _fourier(quarters, per_day, weekly=len(rows) >= 14)
     model = AutoReg(filled, lags=_LAGS, trend="c", exog=terms)
     parameters = np.asarray(model.fit().params)
     if not np.isfinite(parameters).all():
@@ -92,7 +93,7 @@ def _fit(rows: Floats, first: int) -> Floats:
     return week
 
 
-def _fourier(quarter: Floats, per_day: int, *, weekly: bool) -> Floats:
+def _fourier(quarter: Ints, per_day: int, *, weekly: bool) -> Floats:
     """Sines and cosines of the day, and of the week when there are two of them."""
     day = 2 * np.pi * (quarter % per_day) / per_day
     week = 2 * np.pi * (quarter % (7 * per_day)) / (7 * per_day)

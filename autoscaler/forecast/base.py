@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from autoscaler.forecast.days import Days
+from autoscaler.forecast.kinds import PLAIN, Kinds
 from autoscaler.model import Fitted, Floats, Series
 from autoscaler.schema.events import EventWindow
 
@@ -20,7 +21,9 @@ class Forecaster(Protocol):
         """Stable name, as shown in scores."""
         ...
 
-    def fit(self, series: Series, zone: str, events: tuple[EventWindow, ...]) -> Fitted:
+    def fit(
+        self, series: Series, zone: str, events: tuple[EventWindow, ...], kinds: Kinds = PLAIN
+    ) -> Fitted:
         """Learn from a series; nothing after its end is used.
 
         Parameters
@@ -28,6 +31,7 @@ class Forecaster(Protocol):
         series : at least `least_days` of it
         zone : IANA time zone of the tide
         events : what is in them teaches no ordinary day
+        kinds : what days are like
 
         Raises
         ------

@@ -1,7 +1,8 @@
-"""Calendar events: what is known to come multiplies the forecast, and teaches no ordinary day."""
+"""Calendar events: what is known to come changes the forecast, and teaches no ordinary day."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,65 +10,153 @@ import numpy as np
 from autoscaler.model import Ahead, Code, Floats, Forecast, Mark, Reason, Series
 from autoscaler.schema.events import EventWindow
 
+Learnt = Mapping[str, tuple[float, ...]]
+"""Demand against an ordinary day along past events, by their name (`Knowledge.events`)."""
+
 
 def ordinary(series: Series, events: tuple[EventWindow, ...]) -> Series:
     """Give the series with event steps unknown, so that they teach nothing about other days.
 
-    The same series when no event touches it.
+    The same series when no event touches it. A recurring window is a part of ordinary weeks.
     """
-    touched = [event for event in events if event.start < series.end and event.end > series.start]
+    touched = [e for e in events if e.first < series.end and e.last > series.start]
+    touched = [event for event in touched if not event.recurring]
     if not touched or not len(series):
         return series
     values, marks = series.values.copy(), series.marks.copy()
     for event in touched:
-        first = max(0, int(np.floor((event.start - series.start) / series.step)))
-        last = int(np.ceil((event.end - series.start) / series.step))
+        first = max(0, int(np.floor((event.first - series.start) / series.step)))
+        last = int(np.ceil((event.last - series.start) / series.step))
         values[first:last] = np.nan
         marks[first:last] |= np.uint8(Mark.MISSING)
     return replace(series, values=values, marks=marks)
 
 
 def raised(
-    forecast: Forecast, events: tuple[EventWindow, ...]
+    forecast: Forecast, events: tuple[EventWindow, ...], learnt: Learnt | None = None
 ) -> tuple[Forecast, tuple[Reason, ...]]:
-    """Multiply the forecast inside the windows of events; factors of overlapping ones multiply.
+    """Change the forecast inside the windows of events.
 
-    A step that an event only touches counts as inside. That replicas stand *before* an event is
-    the plan's doing: it orders a lead time ahead.
+    Factors of overlapping events multiply; where events say what demand is, the largest of them
+    counts, whatever the factors. A step that an event only touches counts as inside. That replicas
+    stand *before* an event is the plan's doing: it orders a lead time ahead.
     """
     steps = forecast.quantiles.shape[1]
     end = forecast.start + steps * forecast.step
-    coming = [event for event in events if event.start < end and event.end > forecast.start]
+    coming = [event for event in events if event.first < end and event.last > forecast.start]
     if not coming:
         return forecast, ()
-    factors = np.ones(steps)
+    times: Floats = forecast.start + forecast.step * np.arange(steps, dtype=np.float64)
+    factors, absolute = np.ones(steps), []
     for event in coming:
-        first = max(0, int(np.floor((event.start - forecast.start) / forecast.step)))
-        last = int(np.ceil((event.end - forecast.start) / forecast.step))
-        factors[first:last] *= event.factor
-    reasons = tuple(
-        Reason(
-            code=Code.EVENT,
-            sentence=f"event {event.name}: demand x {event.factor:g} "
-            + (
-                f"from {(event.start - forecast.start) / 60:.0f} min from now on"
-                if event.start > forecast.start
-                else f"for {(event.end - forecast.start) / 60:.0f} min more"
-            ),
-            numbers={"factor": event.factor, "start": event.start, "end": event.end},
-        )
-        for event in coming
-    )
-    return replace(
+        path = None if learnt is None else learnt.get(event.like)
+        if path is not None:
+            factors *= _along(event, path, times, forecast.step)
+        elif event.demand is not None:
+            absolute.append((_share(event, times, forecast.step), event.demand))
+        else:
+            factors *= 1 + (event.factor - 1) * _share(event, times, forecast.step)
+    changed = replace(
         forecast,
-        quantiles=forecast.quantiles * factors,
-        ahead=None if forecast.ahead is None else _raised_ahead(forecast.ahead, factors, forecast),
-    ), reasons
+        quantiles=_towards(forecast.quantiles * factors, absolute),
+        ahead=None
+        if forecast.ahead is None
+        else _raised_ahead(forecast.ahead, factors, absolute, forecast.step),
+    )
+    return changed, tuple(_reason(event, forecast, changed, learnt) for event in coming)
 
 
-def _raised_ahead(ahead: Ahead, factors: Floats, forecast: Forecast) -> Ahead:
-    """Multiply the distributions; a window is raised as if its peak met the event's."""
-    at = min(round(ahead.after / forecast.step), len(factors) - 1)
-    until = min(round(ahead.until / forecast.step), len(factors) - 1)
-    here, peak = float(factors[at]), float(factors[: until + 1].max())
-    return replace(ahead, lead=ahead.lead * here, window=ahead.window * peak, ago=ahead.ago * peak)
+def _share(event: EventWindow, times: Floats, step: float) -> Floats:
+    """How much of an event each step has: 0 outside, 1 inside, the most of a step on a ramp."""
+    share = ((times + step > event.start) & (times < event.end)).astype(np.float64)
+    if event.before:
+        rising = np.clip((times + step - event.first) / event.before, 0.0, 1.0)
+        share = np.maximum(share, np.where(times < event.end, rising, 0.0))
+    if event.after:
+        falling = np.clip((event.last - times) / event.after, 0.0, 1.0)
+        share = np.maximum(share, np.where(times + step > event.start, falling, 0.0))
+    return share
+
+
+def _along(event: EventWindow, path: tuple[float, ...], times: Floats, step: float) -> Floats:
+    """Factors of a learnt path, stretched to the event; 1 outside."""
+    inside = (times + step > event.first) & (times < event.last)
+    at = (times + step / 2 - event.first) / (event.last - event.first) * len(path) - 0.5
+    factors: Floats = np.where(inside, np.interp(at, np.arange(len(path)), path), 1.0)
+    return factors
+
+
+def _towards(paths: Floats, absolute: list[tuple[Floats, float]]) -> Floats:
+    """Move paths towards what events say that demand is, by their shares; the largest counts."""
+    if not absolute:
+        return paths
+    told = [
+        np.where(share > 0, (1 - share) * paths + share * demand, -np.inf)
+        for share, demand in absolute
+    ]
+    most: Floats = np.max(told, axis=0)
+    return np.where(np.isfinite(most), most, paths)
+
+
+def _raised_ahead(
+    ahead: Ahead, factors: Floats, absolute: list[tuple[Floats, float]], step: float
+) -> Ahead:
+    """Change the distributions; a window is changed as if its peak met the event's."""
+    at = min(round(ahead.after / step), len(factors) - 1)
+    until = min(round(ahead.until / step), len(factors) - 1) + 1
+    peak = float(factors[:until].max())
+    lead, window, ago = ahead.lead * factors[at], ahead.window * peak, ahead.ago * peak
+    if absolute:
+        lead = _towards(lead, [(np.full(len(lead), share[at]), told) for share, told in absolute])
+        # what demand is said to be raises a window with its largest share, lowers with its least
+        ends = [
+            (np.full(len(window), end(share[:until])), told)
+            for share, told in absolute
+            for end in (np.max, np.min)
+        ]
+        kept = any(share[:until].min() == 0 for share, _ in absolute)
+        moved = _towards(window, ends)
+        window = np.maximum(moved, window) if kept else moved
+        ago = ago if kept else float("nan")
+    return replace(ahead, lead=lead, window=window, ago=ago)
+
+
+def _reason(
+    event: EventWindow, plain: Forecast, changed: Forecast, learnt: Learnt | None
+) -> Reason:
+    """Say what an event does, and what it comes to where it does most."""
+    times = plain.start + plain.step * np.arange(plain.quantiles.shape[1])
+    inside = np.flatnonzero((times + plain.step > event.first) & (times < event.last))
+    before, after = plain.at(0.5)[inside], changed.at(0.5)[inside]
+    most = int(np.argmax(np.abs(after - before)))
+    numbers = {
+        "start": event.start,
+        "end": event.end,
+        "without": float(before[most]),
+        "with": float(after[most]),
+    }
+    path = None if learnt is None else learnt.get(event.like)
+    if path is not None:
+        numbers["factor"] = max(path)
+        what = f"demand as in {event.like}, up to x {max(path):.3g}"
+    elif event.demand is not None:
+        numbers["demand"] = event.demand
+        what = f"demand is {event.demand:g}"
+    else:
+        numbers["factor"] = event.factor
+        what = f"demand x {event.factor:g}"
+    if event.like and path is None:
+        what += f" as written for it, since {event.like} is not known from the history"
+    now = plain.start
+    when = (
+        f"from {(event.first - now) / 60:.0f} min from now on"
+        if event.first > now
+        else f"for {(event.last - now) / 60:.0f} min more"
+    )
+    kind = "recurring " if event.recurring else "event "
+    return Reason(
+        code=Code.RECURRING if event.recurring else Code.EVENT,
+        sentence=f"{kind}{event.name}: {what} {when}: {after[most]:.4g} instead of "
+        f"{before[most]:.4g}",
+        numbers=numbers,
+    )

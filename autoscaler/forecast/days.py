@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoscaler.forecast.clock import DAY, wall_seconds
+from autoscaler.forecast.kinds import PLAIN, WEEK, Kinds
 from autoscaler.model import Floats, Mark, Series
 
 SHIFT = 0.4
@@ -32,6 +33,7 @@ class Days:
     now : slots of the last row that lie before the end of the series
     shift : demand per second
     peak : largest demand that was seen
+    kinds : what days are like
     """
 
     z: Floats
@@ -41,6 +43,7 @@ class Days:
     shift: float
     peak: float
     zone: str
+    kinds: Kinds = PLAIN
 
     @property
     def per_day(self) -> int:
@@ -52,6 +55,49 @@ class Days:
         """Rows, the unfinished last one included."""
         return len(self.z)
 
+    def kind(self, row: int) -> int:
+        """Kind of a row's day; rows past the last are days to come."""
+        return self.kinds.at(self.first + row)
+
+    def alike(self, row: int, known: int, most: int, within: int | None = None) -> list[int]:
+        """Newest rows before `known` and `row` whose days are like that of `row`, newest first.
+
+        Parameters
+        ----------
+        most : how many at most
+        within : how many rows before `row` at most; None for as far back as there is
+        """
+        kind, stop = self.kind(row), min(row, known)
+        since = 0 if within is None else max(0, row - within)
+        if not self.kinds.like:
+            newest = row - WEEK * max(1, -(-(row - stop + 1) // WEEK))
+            return list(range(newest, since - 1, -WEEK))[:most]
+        for wanted in dict.fromkeys((kind, self.kinds.weekday(kind))):
+            rows = (
+                before
+                for before in range(stop - 1, (0 if wanted >= WEEK else since) - 1, -1)
+                if self.kinds.shows(self.first + before, wanted)
+            )
+            found = [found for found, _ in zip(rows, range(most), strict=False)]
+            if found:
+                return found
+        return []
+
+    def dated(self, row: int, alike: list[int]) -> bool:
+        """Whether the day of `row` is like a past date, and that is among the rows like it."""
+        kind = self.kind(row)
+        return kind >= WEEK and any(self.kinds.shows(self.first + each, kind) for each in alike)
+
+    def newest_week(self, known: int) -> list[int]:
+        """Newest row of each weekday before `known`, oldest first: a week without odd days."""
+        if not self.kinds.like:
+            return list(range(max(0, known - WEEK), known))
+        found: dict[int, int] = {}
+        for row in range(known - 1, max(-1, known - 5 * WEEK), -1):
+            if self.kind(row) < WEEK:
+                found.setdefault(self.kind(row), row)
+        return sorted(found.values()) or list(range(max(0, known - WEEK), known))
+
 
 def trusted(series: Series) -> Floats:
     """Values with holes where they are not evidence, shape (n,)."""
@@ -60,7 +106,7 @@ def trusted(series: Series) -> Floats:
     return np.where(series.marks & _DISTRUSTED, np.nan, series.values)
 
 
-def by_day(series: Series, zone: str) -> Days:
+def by_day(series: Series, zone: str, kinds: Kinds = PLAIN) -> Days:
     """Arrange a series by wall-clock day; it must hold at least one known value."""
     values = trusted(series)
     wall = wall_seconds(series.start, series.step, len(series), zone)
@@ -80,6 +126,7 @@ def by_day(series: Series, zone: str) -> Days:
         shift=shift,
         peak=peak,
         zone=zone,
+        kinds=kinds,
     )
 
 

@@ -35,7 +35,7 @@ def foresee(
     Returns
     -------
     forecast : events included; None when nothing is known of the last day
-    reasons : events that raise it, and whether there is no tide
+    reasons : events that change it, and whether there is no tide
     doubts : a forecaster that failed
     """
     levels = tuple(sorted({*SHOWN, level}))
@@ -53,7 +53,7 @@ def foresee(
             forecast = checked(Recent().predict(plain, steps, levels))
         except ValueError as error:
             return None, (), (*doubts, _failed("recent", error))
-    forecast, reasons = raised(forecast, events)
+    forecast, reasons = raised(forecast, events, None if knowledge is None else knowledge.events)
     if knowledge is not None and not math.isnan(knowledge.tide) and knowledge.tide < STRENGTH:
         reasons = (*reasons, _no_tide(knowledge.tide))
     return forecast, reasons, doubts

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from autoscaler.forecast.base import Expectation
 from autoscaler.forecast.days import Days
+from autoscaler.forecast.kinds import WEEK
 from autoscaler.forecast.shapes import first_known, median
 from autoscaler.model import Floats
 
 
 @dataclass(frozen=True, slots=True)
 class SameTime:
-    """The value at the same wall-clock time some days ago.
+    """The value at the same wall-clock time some days ago: a week ago, on a day that is like it.
 
     Where that is unknown, the newest known multiple of it, then the median of the days before.
     """
@@ -29,12 +30,15 @@ class SameTime:
         """Look back a whole number of days."""
 
         def expect(day: int, known: int) -> Floats:
-            back = range(day - self.ago, -1, -self.ago)
-            rows = [days.z[row] for row in back if row < known][:3]
+            if self.ago == WEEK:
+                back = days.alike(day, known, 3)
+            else:
+                back = [row for row in range(day - self.ago, -1, -self.ago) if row < known][:3]
+            rows = [days.z[row] for row in back]
             return first_known(*rows, median(days.z[max(0, known - 7) : known]))
 
         return expect
 
 
 YESTERDAY = SameTime("yesterday", 1)
-LAST_WEEK = SameTime("last-week", 7)
+LAST_WEEK = SameTime("last-week", WEEK)

@@ -21,7 +21,11 @@ _SMOOTH = 300.0  # seconds to each side; single minutes are noise, and a steep r
 
 @dataclass(frozen=True, slots=True)
 class WeeklyProfile:
-    """Mean of the last week's median day and the median same weekday of the last five weeks."""
+    """Mean of the last week's median day and the median same weekday of the last five weeks.
+
+    A day that is like another weekday is that weekday, here and there; one that is like a past
+    date is that date and nothing else.
+    """
 
     name: str = "profile"
     least: int = 2
@@ -31,10 +35,10 @@ class WeeklyProfile:
         reach = round(_SMOOTH / days.step)
 
         def expect(day: int, known: int) -> Floats:
-            daily = median(days.z[max(0, known - 7) : known])
-            same = [row for row in range(day - 7, max(-1, day - 36), -7) if row < known]
+            daily = median(days.z[days.newest_week(known)])
+            same = days.alike(day, known, 5, within=35)
             weekly = median(days.z[same]) if same else daily
-            both = (daily + weekly) / 2
+            both = weekly if days.dated(day, same) else (daily + weekly) / 2
             return smooth(first_known(both, weekly, daily), reach)
 
         return expect

@@ -8,8 +8,9 @@ import numpy as np
 
 from autoscaler.forecast.base import LEVELS, Expectation, FitImpossible, Shape
 from autoscaler.forecast.calendar import ordinary
-from autoscaler.forecast.clock import slots_of, wall_seconds
+from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.forecast.days import Days, by_day, trusted
+from autoscaler.forecast.kinds import PLAIN, Kinds
 from autoscaler.forecast.response import (
     HOURS,
     WINDOWS,
@@ -26,6 +27,8 @@ from autoscaler.schema.events import EventWindow
 MOST_DAYS = 21
 """Newest days on which corrections and quantiles are learnt."""
 
+_WEEKS_AHEAD = 8  # no holiday lasts longer
+
 GROWTH = 1.5
 """A forecast may exceed the largest demand ever seen only up to this times the newest peak."""
 
@@ -36,7 +39,9 @@ class Tidal:
 
     Attributes
     ----------
-    week : shape (7 * per_day,), expected z from Monday 00:00 on, for the week after the fit
+    week : shape (kinds * per_day,), expected z from Monday 00:00 on, for the week after the fit,
+        then of days that are like a past day
+    kinds : what days are like
     """
 
     name: str
@@ -46,13 +51,14 @@ class Tidal:
     peak: float
     week: Floats
     response: Response
+    kinds: Kinds = PLAIN
 
     def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
         """Forecast `steps` steps after `series.end` from the newest three hours of `series`."""
-        per_day = len(self.week) // 7
+        per_day = max(1, round(DAY / self.step))
         back = min(len(series), max(1, round(WINDOWS[-1] / self.step)))
         wall = wall_seconds(series.end - back * self.step, self.step, back + steps, self.zone)
-        slots = slots_of(wall, self.step, per_day)
+        slots = self.kinds.slots(wall, self.step, per_day)
         expected = self.week[slots]
         tail = trusted(newest_of(series, back))
         recent = self._recent(np.log(tail + self.shift) - expected[:back])
@@ -113,9 +119,11 @@ class TidalForecaster:
         """Name of the shape."""
         return self.shape.name
 
-    def fit(self, series: Series, zone: str, events: tuple[EventWindow, ...]) -> Tidal:
+    def fit(
+        self, series: Series, zone: str, events: tuple[EventWindow, ...], kinds: Kinds = PLAIN
+    ) -> Tidal:
         """Learn from a series; see `Forecaster.fit`."""
-        days = days_of(ordinary(series, events), zone)
+        days = days_of(ordinary(series, events), zone, kinds)
         misses = misses_of(self.shape, days, 0, MOST_DAYS)
         if misses is None:
             raise FitImpossible(f"{self.name}: {days.count} days are too few")
@@ -132,23 +140,37 @@ class TidalForecaster:
             peak=days.peak,
             week=_week(days, self.shape.prepare(days)),
             response=response,
+            kinds=days.kinds,
         )
 
 
-def days_of(series: Series, zone: str) -> Days:
+def days_of(series: Series, zone: str, kinds: Kinds = PLAIN) -> Days:
     """Arrange the series by day, or say that there is nothing to arrange."""
     if not len(series) or np.isnan(trusted(series)).all():
         raise FitImpossible("the series holds no trusted value")
-    return by_day(series, zone)
+    return by_day(series, zone, kinds)
 
 
 def _week(days: Days, expect: Expectation) -> Floats:
-    """Expect z from Monday on: today from the days before it, the next six from all there is."""
+    """Expect z from Monday on: today from the days before it, the next six from all there is.
+
+    A day that is not like its weekday says nothing of it: then the first later one that is.
+    """
     today = days.count - 1
-    rows: list[Floats] = [np.empty(0)] * 7
+    rows: list[Floats] = [np.empty(0)] * days.kinds.count
     for ahead in range(7):
         known = max(today, 1) if ahead == 0 else days.count
-        rows[(days.first + today + ahead) % 7] = expect(today + ahead, known)
+        weekday = (days.first + today + ahead) % 7
+        later = range(today + ahead, today + ahead + 7 * _WEEKS_AHEAD, 7)
+        row = next((row for row in later if days.kind(row) == weekday), today + ahead)
+        rows[weekday] = expect(row, known)
+    for kind in range(7, days.kinds.count):
+        coming = (day - days.first for day, of in days.kinds.like.items() if of == kind)
+        nearest = min((row for row in coming if row >= today), default=None)
+        if nearest is None:
+            rows[kind] = rows[days.kinds.weekday(kind)]
+        else:
+            rows[kind] = expect(nearest, max(today, 1) if nearest == today else days.count)
     week = np.concatenate(rows)
     if np.isnan(week).any():
         week = first_known(week, np.full(len(week), np.median(days.z[~np.isnan(days.z)])))

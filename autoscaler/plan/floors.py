@@ -20,11 +20,14 @@ def horizon(lead: float, break_even: float, step: float) -> int:
     return steps_ahead(lead, step) + steps_ahead(break_even, step) + 1
 
 
-def path_of(present: int, need: Need, lead: float, break_even: float) -> Ints:
+def path_of(
+    present: int, need: Need, lead: float, break_even: float, least: Ints | None = None
+) -> Ints:
     """Floors from now on if all comes as forecast, shape (h,).
 
     A replica needed in [t, t + lead] must stand (be ordered) at t; one that stands and is not
     needed is kept while the median needs it again, ordered in time, within the break-even.
+    `least` is what must be Ready at every step whatever is needed, shape (h,).
     """
     ahead = steps_ahead(lead, need.step)
     order = largest_ahead(need.order, ahead)
@@ -34,11 +37,22 @@ def path_of(present: int, need: Need, lead: float, break_even: float) -> Ints:
         order[: ahead + 1] = need.least
         keep[: ahead + 1] = max(need.most, need.recent)
     order[0] = max(order[0], need.now)
+    if least is not None:
+        order = np.maximum(order, largest_ahead(least, ahead))
+        kept = largest_ahead(least, ahead + steps_ahead(break_even, need.step))
+        keep = np.maximum(keep, kept)
     return follow(present, order, keep)
 
 
-def make(present: int, need: Need, lead: float, break_even: float) -> Plan:
+def make(
+    present: int, need: Need, lead: float, break_even: float, least: Ints | None = None
+) -> Plan:
     """Plan from what stands now (`present`), what is needed, and how long a start takes.
+
+    Parameters
+    ----------
+    least : what must be Ready at every step by the calendar, shape (h,); it is in the floors to
+        come, and not in the floor wanted now, so that both can be told apart
 
     Returns
     -------
@@ -47,6 +61,8 @@ def make(present: int, need: Need, lead: float, break_even: float) -> Plan:
     """
     path = path_of(present, need, lead, break_even)
     floor = int(path[0])
+    if least is not None:
+        path = path_of(present, need, lead, break_even, least)
     return Plan(
         floor=floor,
         lead=lead,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autoscaler import dates
 from autoscaler.model import Change, Ints, Need
 from autoscaler.plan.floors import changes_of, path_of, steps_ahead
 from autoscaler.plan.paths import largest_behind
@@ -13,7 +14,9 @@ from autoscaler.policy import TidePolicy
 def outlook(
     policy: TidePolicy, need: Need, present: int, lead: float, *, ceiling: int, original: int
 ) -> tuple[Ints, tuple[Change, ...]]:
-    """Floors for every step ahead if all comes as forecast, slow release and bounds included.
+    """Floors for every step ahead if all comes as forecast; slow release and bounds are in them.
+
+    So are the floors and holds of the calendar.
 
     Parameters
     ----------
@@ -29,11 +32,13 @@ def outlook(
     changes : the first entry is the floor now, then every change
     """
     spec = policy.spec
-    wanted = path_of(present, need, lead, spec.release.break_even)
+    asked = dates.least(spec, need)
+    wanted = path_of(present, need, lead, spec.release.break_even, asked)
     wanted = np.concatenate([[present], wanted])
     held = largest_behind(wanted, steps_ahead(spec.release.after, need.step))[1:]
     least = original if spec.floor.min is None else spec.floor.min
     most = ceiling if spec.floor.max is None else min(spec.floor.max, ceiling)
-    floors: Ints = np.minimum(np.maximum(held, least), most)
+    bounded = dates.held(spec, np.maximum(held, least), need.start, need.step)
+    floors: Ints = np.minimum(bounded, most)
     first = Change(at=need.start, floor=int(floors[0]))
     return floors, (first, *changes_of(floors, need.start, need.step))

@@ -7,7 +7,7 @@ in wall time, so each rule about those hours stands here, once.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -95,3 +95,27 @@ def _parse(text: str) -> tuple[datetime, timedelta | None]:
         return datetime(*(int(number) for number in re.findall(r"\d+", body))), offset  # type: ignore[arg-type]  # noqa: DTZ001  # five or six numbers by the pattern; naive on purpose
     except ValueError as error:
         raise ValueError(f'found "{text}"; a date and time that exist ({error})') from error
+
+
+def moments(day: date, clock: str, zone_name: str) -> tuple[float, float]:
+    """Earliest and latest POSIX seconds that a clock time of a day can mean.
+
+    They differ in an hour that the clocks repeat; in one that they skip the change lies between.
+
+    Parameters
+    ----------
+    day : by the clock of the zone
+    clock : as `08:00`; `24:00` is the midnight that ends the day
+    """
+    hours, minutes = int(clock[:2]), int(clock[3:])
+    wall = datetime(day.year, day.month, day.day) + timedelta(hours=hours, minutes=minutes)  # noqa: DTZ001  # wall time, on purpose
+    found = [
+        wall.replace(tzinfo=zone(zone_name), fold=fold).astimezone(UTC).timestamp()
+        for fold in (0, 1)
+    ]
+    return min(found), max(found)
+
+
+def day_of(moment: float, zone_name: str) -> date:
+    """Date that the clocks of a zone show at POSIX seconds."""
+    return datetime.fromtimestamp(moment, zone(zone_name)).date()

@@ -79,6 +79,13 @@ def bare(kind: Any, marks: Marks = ()) -> tuple[Any, Marks]:
             return kind, marks
 
 
+def entry(kind: Any) -> Any:
+    """Section of which a list consists; the type itself where it is no list of sections."""
+    inner = get_args(kind)[0] if get_origin(kind) is tuple else kind
+    inner, _ = bare(inner)
+    return inner if is_section(inner) else kind
+
+
 def is_section(kind: Any) -> bool:
     """Whether the type is a part of the schema with keys of its own."""
     return isinstance(kind, type) and issubclass(kind, BaseModel)
@@ -91,6 +98,8 @@ def _of_values(kind: Any) -> str:
 def _of_containers(kind: Any) -> str:
     if is_section(kind):
         return f"a section with {', '.join(keys_of(kind))}"
+    if get_origin(kind) is tuple and values_of(get_args(kind)[0]):
+        return f"a list of {' | '.join(values_of(get_args(kind)[0]))}"
     return {tuple: "a list", dict: "a mapping of text to text"}.get(get_origin(kind), "")
 
 

@@ -16,17 +16,20 @@ from autoscaler.forecast import (
     ALL,
     NO_TIDE,
     FitImpossible,
+    Kinds,
     Recent,
     Shape,
     TidalForecaster,
+    kinds_of,
+    learn_events,
     ordinary,
 )
 from autoscaler.forecast.ahead import TideAhead, reach_of, tables_of
 from autoscaler.forecast.days import Days
 from autoscaler.forecast.response import Misses, misses_of
 from autoscaler.forecast.tidal import MOST_DAYS, Tidal, days_of
-from autoscaler.model import History, Knowledge
-from autoscaler.policy import TidePolicy
+from autoscaler.model import History, Knowledge, Series
+from autoscaler.policy import Spec, TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.tune.covering import choose
 from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
@@ -39,6 +42,8 @@ YOUNG, YOUNG_EVERY = 3 * 86_400.0, 6 * 3600.0
 QUANTILE_DRAW = 0.5
 """What one replayed day must say for ordering on a quantile rather than on expected cost: a
 quantile does not see how much demand lies beyond it."""
+
+_DAYS_TO_COME = 30  # days of the calendar that a knowledge takes with it
 
 NIGHT = 3
 """Local hour from which the nightly fit is due: after the day's end, before its tide."""
@@ -75,10 +80,11 @@ def learn(
     Knowledge
         With too little history for any candidate: the last minutes alone.
     """
+    spec = policy.spec
     series, _ = regular(history, now)
     span = len(series) * series.step
     try:
-        days = days_of(ordinary(series, policy.spec.event_windows), policy.spec.time_zone)
+        days = days_of(ordinary(series, spec.event_windows), spec.time_zone, _kinds(spec, series))
     except FitImpossible:
         return _young(now, span)
     judge = Judge(policy, days, period)
@@ -106,6 +112,7 @@ def learn(
         fitted_at=now,
         scores={f"{of}@{q:g}": score for (of, q), score in scores.items()},
         tide=tide_of(days),
+        events=learn_events(series, days, spec.event_windows),
         span=span,
     )
     if not drawn:
@@ -135,6 +142,11 @@ def _with_ahead(
         return replace(known, scores=scores)
     fitted = TideAhead.of(known.fitted, days, tables, reach, chosen.season)
     return replace(known, fitted=fitted, cover=chosen.cover, scores=scores)
+
+
+def _kinds(spec: Spec, series: Series) -> Kinds:
+    """Tell what days are like, from the first of the history until knowledge is long too old."""
+    return kinds_of(spec.special_days(series.start, series.end + _DAYS_TO_COME * 86_400.0))
 
 
 def _young(now: float, span: float) -> Knowledge:

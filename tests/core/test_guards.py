@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from autoscaler import guard
@@ -86,6 +88,40 @@ class TestDoubtHolds:
         assert outcome(guard.doubt_holds, 2, ground()) == (2, None)
 
 
+class TestCalendarHolds:
+    held = policy(
+        "Europe/Berlin",
+        events=[
+            {"name": "demo", "start": "2025-12-01T00:30Z", "end": "2025-12-01T02:00Z", "hold": True}
+        ],
+        recurring=[
+            {"name": "monday", "days": ["monday"], "from": "00:00", "to": "02:00", "hold": True}
+        ],
+    )
+
+    def at(self, when, floor=2):
+        return outcome(guard.calendar_holds, floor, replace(ground(self.held), now=NOW + when))
+
+    def test_nothing_is_lowered_inside_a_window(self):
+        assert self.at(0.0) == (5, Code.CALENDAR_HOLDS)  # 01:00 in Berlin
+
+    @pytest.mark.parametrize(
+        ("minutes", "holds"),
+        [(-61, False), (-60, True), (59, True), (119, True), (120, False)],
+    )
+    def test_from_the_first_moment_until_before_the_last(self, minutes, holds):
+        assert self.at(60.0 * minutes)[0] == (5 if holds else 2)
+
+    def test_a_rise_passes(self):
+        assert self.at(0.0, floor=9) == (9, None)
+
+    def test_a_ceiling_that_fell_wins(self):
+        where = replace(ground(self.held, present=9, ceiling=7), now=NOW)
+        floor, reasons = guard.apply(guard.GUARDS, 2, where)
+        assert floor == 7
+        assert [r.code for r in reasons][-2:] == [Code.CALENDAR_HOLDS, Code.AT_CEILING]
+
+
 class TestRaiseOnly:
     only = policy(mode="RaiseOnly")
 
@@ -143,6 +179,7 @@ def test_guards_stand_from_the_weakest_to_the_strongest():
         "slow_release",
         "raise_limit",
         "doubt_holds",
+        "calendar_holds",
         "raise_only",
         "pause",
         "minimum",
@@ -153,7 +190,11 @@ def test_guards_stand_from_the_weakest_to_the_strongest():
 
 def test_every_reason_has_its_numbers_in_words():
     where = ground(
-        policy(mode="RaiseOnly", floor={"min": 7, "max": 8, "raiseLimit": 1}),
+        policy(
+            mode="RaiseOnly",
+            floor={"min": 7, "max": 8, "raiseLimit": 1},
+            recurring=[{"name": "always", "hold": True}],
+        ),
         original=6,
         doubts=[DOUBT],
         memory=Memory(),

@@ -55,6 +55,12 @@ MUTATIONS = (
         "TestDoubtHolds::test_holds_instead_of_lowering",
     ),
     _guards(
+        "hold-window-lowers",
+        "    windows = dates.holds(ground.policy.spec, ground.now, ground.now)\n",
+        "    windows: tuple[()] = ()\n",
+        "TestCalendarHolds::test_nothing_is_lowered_inside_a_window",
+    ),
+    _guards(
         "raise-only-lowers",
         "    if ground.policy.spec.mode is not Mode.RAISE_ONLY or floor >= ground.original:\n",
         "    if True:\n",
@@ -186,6 +192,27 @@ MUTATIONS = (
         "    marks[at] |= np.uint8(Mark.SATURATED)\n",
         "",
         "tests/core/test_demand_grid.py::TestSaturation::test_flags_mark_steps_and_recent_ones_are_a_doubt",
+    ),
+    Mutation(
+        "recurring-floor-late",
+        "dates.py",
+        "    near = spec.recurring_windows(now, now + lead)\n",
+        "    near = spec.recurring_windows(now, now)\n",
+        "tests/core/test_dates.py::TestFloors::test_it_stands_a_lead_time_before_and_until_the_end",
+    ),
+    Mutation(
+        "event-teaches",
+        "forecast/calendar.py",
+        "        values[first:last] = np.nan\n",
+        "",
+        "tests/core/test_forecasters.py::test_a_past_event_teaches_no_ordinary_day",
+    ),
+    Mutation(
+        "holiday-teaches-its-weekday",
+        "forecast/kinds.py",
+        "        return self.like.get(day, day % WEEK)\n",
+        "        return day % WEEK\n",
+        "tests/core/test_day_kinds.py::test_a_holiday_is_forecast_as_a_sunday_and_teaches_no_wednesday",
     ),
     Mutation(
         "lead-time-forgotten",

@@ -13,7 +13,8 @@ GRAMMAR = (
     "such as 30s, 5m, 1h30m, 28d"
 )
 SPEC_KEYS = (
-    "mode, timeZone, targetRef, demand, capacity, coldStart, floor, release, promise, events"
+    "mode, timeZone, targetRef, demand, capacity, coldStart, floor, release, promise, events, "
+    "calendar, recurring"
 )
 
 # lines added to the good policy (from line 11) → the one message

@@ -50,8 +50,6 @@ _PLAN = {
     "calendar` shows all such days and from which source.",
     "Event": "An event of the policy changes the forecast: `factor`, `demand` or `like`.",
     "Recurring": "A window of `recurring` asks for a floor, or multiplies the forecast.",
-    "Recurring": "A window of the policy's calendar that comes back every week.",
-    "DayLike": "A holiday or another special day: forecast, and learnt from, as what it is like.",
     "Kept": "Starting again would cost more than keeping.",
     "NoTide": "Nothing in the past says when demand comes: the HPA alone may be the right answer.",
     "Reverted": "Somebody moved the floor after us. They win for now; the quiet doubles each "
@@ -62,7 +60,6 @@ _GUARDS = {
     "only when all of that time is remembered: after a start it is not.",
     "RaiseLimited": "`floor.raiseLimit`.",
     "DoubtHolds": "A doubt never lowers a floor.",
-    "CalendarHolds": "An event with `hold` lasts.",
     "CalendarHolds": "An event or a recurring window with `hold: true`.",
     "RaiseOnly": "`mode: RaiseOnly`.",
     "Paused": "The annotation `foretide.dev/paused` on the policy, its namespace or the target.",

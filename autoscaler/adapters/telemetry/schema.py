@@ -30,7 +30,9 @@ VERSION = 1
 _TARGET = tuple(field.name for field in fields(Target))
 _MEMORY = tuple(field.name for field in fields(Memory))
 _KNOWLEDGE = tuple(
-    field.name for field in fields(Knowledge) if field.name not in {"fitted", "fitted_at", "scores"}
+    field.name
+    for field in fields(Knowledge)
+    if field.name not in {"fitted", "fitted_at", "scores", "events"}
 )
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -159,6 +161,7 @@ def knowledge_document(knowledge: Knowledge) -> Document:
         value = getattr(knowledge, name)
         document[name] = None if value is None else number(value)
     document["scores"] = {name: number(score) for name, score in knowledge.scores.items()}
+    document["events"] = {name: [*map(number, path)] for name, path in knowledge.events.items()}
     return document
 
 

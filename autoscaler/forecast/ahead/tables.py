@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoscaler.forecast.days import Days
-from autoscaler.model import Floats
+from autoscaler.model import Floats, Ints
 
 _DECAY = 0.8  # weight of a day by its age; of a same weekday by its age in weeks
 _SHARP_DECAY = 0.85
@@ -48,23 +48,25 @@ def tables_of(days: Days, window: int) -> Tables:
     flat = z.ravel()
     ahead = forward_max(np.concatenate([flat, np.full(window, flat[-1])]), window)[: len(flat)]
     windows = ahead.reshape(z.shape)
+    before = np.arange(len(z) + 2) - 1
+    alike = np.array([next(iter(days.alike(d, len(z), 1)), -1) for d in range(len(z) + 2)])
     wide, narrow, high = (max(1, round(s / days.step)) for s in (_WIDE, _NARROW, _HIGH))
     near = smoothed(z, narrow)
     around = centred_max(z, high)
     first, second = _two_highest(around)
     w_first, w_second = _two_highest(windows)
     by_name = {
-        "daily": _faded(smoothed(z, wide), 1, _DECAY),
-        "sharp": _faded(near, 1, _SHARP_DECAY),
-        "weekly": _faded(smoothed(z, wide), _WEEK, _DECAY),
-        "yesterday": _ago(near, 1),
-        "week_ago": _ago(near, _WEEK),
+        "daily": _faded(smoothed(z, wide), before, _DECAY),
+        "sharp": _faded(near, before, _SHARP_DECAY),
+        "weekly": _faded(smoothed(z, wide), alike, _DECAY),
+        "yesterday": _ago(near, before),
+        "week_ago": _ago(near, alike),
         "high": first,
         "second": second,
-        "w_daily": _faded(windows, 1, _DECAY),
-        "w_weekly": _faded(windows, _WEEK, _DECAY),
-        "w_yesterday": _ago(windows, 1),
-        "w_week_ago": _ago(windows, _WEEK),
+        "w_daily": _faded(windows, before, _DECAY),
+        "w_weekly": _faded(windows, alike, _DECAY),
+        "w_yesterday": _ago(windows, before),
+        "w_week_ago": _ago(windows, alike),
         "w_high": w_first,
         "w_second": w_second,
     }
@@ -122,17 +124,15 @@ def centred_max(z: Floats, reach: int) -> Floats:
     return forward_max(padded, 2 * reach)[:, : z.shape[1]]
 
 
-def _faded(z: Floats, every: int, decay: float) -> Floats:
-    """Mean of the rows every so many days before, fading; fewer where there are fewer."""
+def _faded(z: Floats, sources: Ints, decay: float) -> Floats:
+    """Mean of the rows from source to source, fading; -1 is none: the day before stands for it."""
     count = len(z)
     result = np.empty((count + 2, z.shape[1]))
     total, weight = np.zeros_like(result), np.zeros(count + 2)
     for d in range(count + 2):
-        source = d - every
+        source = int(sources[d])
         if source < 0:
-            result[d] = result[d - 1] if d and every > 1 else z[0]
-            if every > 1:  # before a first week the days there were stand for it
-                result[d] = z[min(max(d - 1, 0), count - 1)]
+            result[d] = z[min(max(d - 1, 0), count - 1)]
             continue
         known = z[source] if source < count else result[source]
         total[d] = decay * total[source] + known
@@ -141,12 +141,10 @@ def _faded(z: Floats, every: int, decay: float) -> Floats:
     return result
 
 
-def _ago(z: Floats, days: int) -> Floats:
-    """Row of so many days before; the newest there is where that is not known."""
+def _ago(z: Floats, sources: Ints) -> Floats:
+    """Row of the source of each; the newest there is where that is not known."""
     count = len(z)
-    at = np.arange(count + 2) - days
-    while (at >= count).any():
-        at = np.where(at >= count, at - days, at)
+    at = np.minimum(sources, count - 1)
     newest = np.clip(np.arange(count + 2) - 1, 0, count - 1)
     rows = np.where(at < 0, newest, at)
     result: Floats = z[rows]

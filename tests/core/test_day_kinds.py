@@ -1,0 +1,159 @@
+"""Days that are like others: as evidence and as what is forecast, in every weekly forecaster."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from autoscaler.demand import regular
+from autoscaler.forecast import ALL, FAST, LAST_WEEK, PROFILE, TidalForecaster, kinds_of
+from autoscaler.forecast.ahead.tables import tables_of
+from autoscaler.forecast.clock import wall_seconds
+from autoscaler.forecast.kinds import PLAIN, Kinds
+from autoscaler.forecast.tidal import days_of
+from autoscaler.schema.calendar import Calendar, between, number_of
+from autoscaler.tune import learn
+from tests.core.given import DAY, HOUR, NOW, history, policy, tide
+
+MONDAY = NOW  # 2025-12-01
+WEEKLY = [LAST_WEEK, PROFILE, *(pytest.param(s, marks=pytest.mark.slow) for s in ALL[len(FAST) :])]
+
+
+def calm_sundays(days=28, until=MONDAY, calm=()):
+    """30/s at noon on six days of the week, a third of that on Sundays and on the days given."""
+    count = round(days * 1440)
+    times = until - 60.0 * count + 60.0 * np.arange(count)
+    day = times // DAY
+    quiet = ((day + 3) % 7 == 6) | np.isin(day, [(MONDAY // DAY) + of for of in calm])
+    tide_ = 18 - 12 * np.cos(2 * np.pi * (times % DAY) / DAY)
+    return history(times, np.where(quiet, tide_ / 3, tide_), until)
+
+
+def calendar(*days):
+    return Calendar.model_validate({"days": [{"date": d, "like": like} for d, like in days]})
+
+
+def kinds(*days):
+    return kinds_of(between(calendar(*days), date(2025, 1, 1), date(2026, 12, 31)))
+
+
+def at_noon(shape, given, known, days_on=0, until=MONDAY):
+    series = regular(given, until)[0]
+    fitted = TidalForecaster(shape=shape).fit(series, "UTC", (), known)
+    steps = round((days_on * DAY + 13 * HOUR) / 60)
+    return fitted.predict(series, steps, (0.5,)).at(0.5)[round((days_on * DAY + 12 * HOUR) / 60)]
+
+
+@pytest.mark.parametrize("shape", WEEKLY, ids=lambda shape: shape.name)
+def test_a_holiday_is_forecast_as_a_sunday_and_teaches_no_wednesday(shape):
+    coming = kinds(("2025-12-03", "sunday"))
+    plain = at_noon(shape, calm_sundays(), PLAIN, 2)
+    assert plain > 22
+    assert at_noon(shape, calm_sundays(), coming, 2) < 0.75 * plain
+    # last Wednesday was a holiday: the next is a Wednesday all the same
+    given = calm_sundays(calm=[-5])
+    told = at_noon(shape, given, kinds(("2025-11-26", "sunday")), 2)
+    np.testing.assert_allclose(told, plain, rtol=0.12)
+
+
+def test_a_golden_week_does_not_teach_the_week_after_it():
+    given = calm_sundays(calm=range(-8, 0))
+    week = [(f"2025-11-{day}", "sunday") for day in range(23, 31)]
+    assert at_noon(PROFILE, given, PLAIN) < 20
+    np.testing.assert_allclose(at_noon(PROFILE, given, kinds(*week)), 30, rtol=0.1)
+
+
+def test_a_swapped_saturday_is_the_weekday_it_is_swapped_for():
+    given = calm_sundays()
+    sunday = at_noon(PROFILE, given, PLAIN, 6)
+    swapped = at_noon(PROFILE, given, kinds(("2025-12-07", "friday")), 6)
+    assert swapped > 1.4 * sunday
+
+
+@pytest.mark.parametrize("shape", [LAST_WEEK, PROFILE], ids=lambda shape: shape.name)
+def test_a_day_like_a_past_date_is_forecast_from_it(shape):
+    given = calm_sundays(calm=[-13])  # Tuesday, 18 November
+    like = kinds(("2025-12-03", "2025-11-18"))
+    np.testing.assert_allclose(at_noon(shape, given, like, 2), 10, rtol=0.3)
+    # without that date in the history, its weekday counts
+    unknown = kinds(("2025-12-03", "2025-06-03"))
+    np.testing.assert_allclose(
+        at_noon(shape, given, unknown, 2), at_noon(shape, given, PLAIN, 2), rtol=0.05
+    )
+
+
+def test_a_week_further_on_is_not_taken_for_the_holiday():
+    """Fitted on a holiday, asked about the same weekday a week later."""
+    given = calm_sundays(until=MONDAY + 10 * HOUR, calm=[0])
+    known = kinds(("2025-12-01", "sunday"))
+    assert at_noon(PROFILE, given, known, 6, until=MONDAY + 10 * HOUR) > 0  # seven days are drawn
+    series = regular(given, MONDAY + 10 * HOUR)[0]
+    fitted = TidalForecaster(shape=PROFILE).fit(series, "UTC", (), known)
+    path = fitted.predict(series, round(7.2 * 1440), (0.5,)).at(0.5)
+    assert path[2 * 60] < 14
+    assert path[7 * 1440 + 2 * 60] > 22
+
+
+def test_tables_of_the_distributions_ahead_know_kinds():
+    given = regular(calm_sundays(calm=[-7]), MONDAY)[0]  # the last Monday was a holiday
+    untold, past, coming = (
+        tables_of(days_of(given, "UTC", known), 30).by_name
+        for known in (
+            PLAIN,
+            kinds(("2025-11-24", "sunday")),
+            kinds(("2025-11-24", "sunday"), ("2025-12-01", "sunday")),
+        )
+    )
+    monday, noon = -2, 12 * 60
+    for name in ("week_ago", "w_week_ago", "weekly", "w_weekly"):
+        assert past[name][monday, noon] > untold[name][monday, noon] + 0.1
+        assert coming[name][monday, noon] < past[name][monday, noon] - 0.4
+    for name in ("daily", "yesterday", "w_daily", "high"):
+        np.testing.assert_array_equal(past[name], untold[name])
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_without_special_days_nothing_changes(zone):
+    far = kinds(("2020-01-01", "sunday"), ("2019-05-01", "2019-04-30"))
+    series = regular(tide(17), NOW)[0]
+    for shape in FAST:
+        paths = [
+            TidalForecaster(shape=shape)
+            .fit(series, zone, (), known)
+            .predict(series, 1440, (0.5, 0.9))
+            .quantiles
+            for known in (PLAIN, far)
+        ]
+        np.testing.assert_array_equal(*paths)
+
+
+@pytest.mark.parametrize("far", [PLAIN, Kinds(like={-99_999: 3})])
+def test_which_days_are_alike(far):
+    days = days_of(regular(tide(40), NOW)[0], "UTC", far)
+    last = days.count - 1
+    assert days.alike(last, last, 5, within=35) == [last - 7 * i for i in range(1, 6)]
+    assert days.alike(last + 3, days.count, 9, within=35) == [last + 3 - 7 * i for i in range(1, 6)]
+    assert days.alike(3, 3, 5) == []
+    assert days.alike(9, 9, 5) == [2]
+    assert days.newest_week(12) == list(range(5, 12))
+    assert days.newest_week(3) == [0, 1, 2]
+
+
+def test_slots_follow_the_kind_of_the_wall_clock_day():
+    known = kinds(("2025-12-03", "sunday"))
+    wall = wall_seconds(NOW, 3600.0, 72, "Asia/Kolkata")
+    slots = known.slots(wall, 3600.0, 24)
+    day = np.floor(wall / DAY).astype(int)
+    assert set(slots[day == number_of(date(2025, 12, 3))] // 24) == {6}
+    assert set(slots[day == number_of(date(2025, 12, 2))] // 24) == {1}
+
+
+def test_knowledge_knows_the_policys_calendar():
+    of = policy(calendar={"days": [{"date": "2025-12-01", "like": "sunday"}]})
+    given = calm_sundays(14)
+    plain, told = (learn(each, given, NOW, shapes=FAST) for each in (policy(), of))
+    series = regular(given, NOW)[0]
+    noon = [k.fitted.predict(series, 800, (0.5,)).at(0.5)[720] for k in (plain, told)]
+    assert noon[1] < 0.8 * noon[0]
