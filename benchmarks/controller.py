@@ -48,6 +48,7 @@ def memory(pid: int, what: str = "VmRSS") -> float:
     return int(found[1]) * 1024 / 1e6 if found else float("nan")
 
 
+# long: documents written out
 def build(root: Path, count: int, days: float, servers: tuple) -> Path:
     """Targets, demand and policies of a fleet, and the configuration."""
     kubernetes, prometheus = servers

@@ -24,7 +24,7 @@ _WARM = 360  # steps before a chunk from which its guessed start state settles
 _LANES = 1024  # with this many timelines cutting time gains nothing more
 
 
-def under_hpa(
+def under_hpa(  # long: cut, run and join belong together, on the same indices
     demand: Floats, floors: Ints, service: Service, hpa: PlainHpa
 ) -> tuple[Ints, Ints, Floats]:
     """Replay with the HPA, days side by side; exact, see the module."""

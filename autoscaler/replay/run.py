@@ -53,7 +53,7 @@ class Replayed:
         )
 
 
-def replay(
+def replay(  # long: half of it is the contract of its arrays
     demand: Floats,
     floors: Ints,
     service: Service,

@@ -44,6 +44,7 @@ class Asked:
     price: float | None = None
 
 
+# long: a line for each field of the document
 def summary(simulated: Simulated, asked: Asked) -> dict[str, Any]:
     """Give summary.json: the versioned account of a simulation."""
     world, best = simulated.world, simulated.best.account

@@ -118,7 +118,7 @@ class Account:
         return self.replica_hours * 3600 + self.replicas_started * service.start_cost
 
 
-def plain_world(
+def plain_world(  # long: a third of it is the contract of its parameters
     demand: Floats,
     *,
     replicas_at_p99: float = 20.0,

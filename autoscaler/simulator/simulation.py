@@ -109,6 +109,7 @@ def lay(policy: TidePolicy, traffic: Traffic, switches: Switches) -> tuple[TideP
     return policy.model_copy(update={"spec": spec.model_copy(update=update)}), world
 
 
+# long: a line for each part of the question and of the answer
 def simulate(  # noqa: PLR0913 - every part of the question is one argument, all keywords
     policy: TidePolicy,
     world: PlainWorld,

@@ -19,6 +19,7 @@ COLD_START = "foretide.dev/lab-cold-start"
 class Controllers:
     """Running controller manager, scheduler and kwok on a control plane."""
 
+    # long: flags of three programs
     def __init__(self, plane: ControlPlane, nodes: int = 8) -> None:
         self.plane = plane
         manager, scheduler = free_ports(2)

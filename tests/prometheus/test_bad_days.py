@@ -1,4 +1,7 @@
-"""What a Prometheus does on a bad day, and what is said about it."""
+"""What a Prometheus does on a bad day, and what is said about it.
+
+One file, although it is long: each kind of fault stands once, and all use the same broken server.
+"""
 
 from __future__ import annotations
 

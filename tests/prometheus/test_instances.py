@@ -26,7 +26,7 @@ class Engines:
     def __init__(self, server: PrometheusServer) -> None:
         self.server = server
 
-    def run(
+    def run(  # long: what can happen to an instance, one argument each
         self,
         name: str,
         rate: float | tuple[float, float],
