@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from autoscaler.simulator.simulation import Simulated
 
 # columns of the table on a terminal; the report has all of them
-BRIEF = ("run", "score", "95 %", "cost", "late", "wait", "hours", "starts")
+BRIEF = ("run", "score", "95 %", "cost", "late", "hours", "starts")
 POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
@@ -248,7 +248,7 @@ def write(simulated: Simulated, asked: Asked, folder: Path) -> None:
 def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
     """Print the table, or the summary as JSON."""
     from autoscaler.simulator.outputs import summary
-    from autoscaler.simulator.pictures import frontier_of, lead_of, table_of
+    from autoscaler.simulator.pictures import lead_of, table_of
 
     if as_json:
         print_json(summary(simulated, asked))
@@ -260,16 +260,12 @@ def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
     table = Table(title=shown.title, box=SIMPLE)
     for index, column in enumerate(shown.columns):
         if column in BRIEF:
-            table.add_column(column, justify="right" if index else "left", no_wrap=True)
+            width = max(len(column), *(len(row[index]) for row in shown.rows))
+            table.add_column(column, justify="right" if index else "left", min_width=width)
     for index, row in enumerate(shown.rows):
         cells = (cell for column, cell in zip(shown.columns, row, strict=True) if column in BRIEF)
         table.add_row(*cells, style="bold" if index == shown.strong else None)
     console().print(table)
-    for curve in frontier_of(simulated):
-        swept = Table(*curve.columns, title=curve.title, caption=curve.note, box=SIMPLE)
-        for row in curve.rows:
-            swept.add_row(*row)
-        console().print(swept)
     click.echo(lead_of(simulated))
     if simulated.partial:
         say("interrupted: this is what was done until then")
