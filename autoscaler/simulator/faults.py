@@ -40,13 +40,14 @@ def within(stretches: Sequence[Stretch], now: float) -> bool:
 
 
 class FaultyDemand:
-    """A demand source with outages, delay, gaps and wrong values.
+    """A demand source with a slow scrape, outages, delay, gaps and wrong values.
 
     Parameters
     ----------
     source : what is true
     clock : the world's time, not the controller's
     away : no answer
+    scrape : seconds between scrapes; the steps between two show the older one again
     delay : seconds until a finished step is there
     gaps : samples of these times are never there
     wrong : samples of these times are multiplied
@@ -58,12 +59,14 @@ class FaultyDemand:
         clock: Clock,
         *,
         away: Sequence[Stretch] = (),
+        scrape: float = 0.0,
         delay: float = 0.0,
         gaps: Sequence[Stretch] = (),
         wrong: Sequence[Stretch] = (),
     ) -> None:
         self._source, self._clock = source, clock
-        self._away, self._delay, self._gaps, self._wrong = away, delay, gaps, wrong
+        self._away, self._scrape, self._delay = away, scrape, delay
+        self._gaps, self._wrong = gaps, wrong
 
     def read(self, policy: TidePolicy, until: float) -> History:
         """Show what is left of the truth."""
@@ -72,6 +75,9 @@ class FaultyDemand:
             raise HistoryUnavailable("no answer within 10 s", code="Timeout")
         history = self._source.read(policy, min(until, now) - self._delay)
         times, values = history.demand.times, history.demand.values
+        if self._scrape > history.step:
+            scraped = np.searchsorted(times, times // self._scrape * self._scrape)
+            values = values[scraped]
         if self._gaps:
             there = np.ones(len(times), dtype=bool)
             for gap in self._gaps:

@@ -37,7 +37,7 @@ class Troubles:
     starts : cold starts by phase instead of a fixed one
     pool : how many replicas the GPUs allow, by stretch; outside it is without limit
     patience, retry : clients give up after so many seconds, and a share of them comes back
-    metrics_away, metrics_gaps, metrics_wrong, metrics_delay : what Prometheus does
+    metrics_away, metrics_gaps, metrics_wrong, metrics_delay, metrics_scrape : what Prometheus does
     api_away, conflicts, reverts : what the API server and the target's owner do
     restarts : moments at which the controller loses memory and knowledge
     clock : stretches in which the controller's clock is off by `amount` seconds
@@ -51,6 +51,7 @@ class Troubles:
     metrics_gaps: Sequence[Stretch] = ()
     metrics_wrong: Sequence[Stretch] = ()
     metrics_delay: float = 0.0
+    metrics_scrape: float = 0.0
     api_away: Sequence[Stretch] = ()
     conflicts: float = 0.0
     reverts: Sequence[Stretch] = ()
@@ -85,6 +86,7 @@ def live_ours(
         source,
         lambda: world.now,
         away=troubles.metrics_away,
+        scrape=troubles.metrics_scrape,
         delay=troubles.metrics_delay,
         gaps=troubles.metrics_gaps,
         wrong=troubles.metrics_wrong,

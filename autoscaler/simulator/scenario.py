@@ -139,6 +139,8 @@ class WorldSpec(Model):
     """Samples that are multiplied by `amount`."""
     metrics_delay: Moment = 0.0
     """How late samples come."""
+    metrics_scrape: Moment = 0.0
+    """How often metrics are scraped; between two scrapes the older one is shown again."""
     api_away: tuple[When, ...] = ()
     """The API server does not answer."""
     conflicts: float = Field(default=0.0, ge=0, le=1)
@@ -267,6 +269,7 @@ def troubles_of(scenario: Scenario, begins: float) -> Troubles:
         metrics_gaps=stretches(given.metrics_gaps),
         metrics_wrong=stretches(given.metrics_wrong),
         metrics_delay=given.metrics_delay,
+        metrics_scrape=given.metrics_scrape,
         api_away=stretches(given.api_away),
         conflicts=given.conflicts,
         reverts=stretches(given.reverts),

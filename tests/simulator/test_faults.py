@@ -58,6 +58,8 @@ def test_metrics_away_late_missing_and_wrong(clock):
         read(clock, 600.0, away=away)
     assert len(read(clock, 660.0, away=away)) == 11
     assert len(read(clock, 600.0, delay=120.0)) == 8
+    slow = read(clock, 600.0, scrape=240.0)
+    assert slow.values.tolist() == [1.0] * 4 + [5.0] * 4 + [9.0] * 2
     gaps = read(clock, 600.0, gaps=(Stretch(120.0, 300.0),))
     assert gaps.values.tolist() == [1.0, 2.0, 6.0, 7.0, 8.0, 9.0, 10.0]
     wrong = read(clock, 240.0, wrong=(Stretch(60.0, 180.0, 10.0),))
