@@ -34,7 +34,7 @@ class Faults:
     delay : seconds before each answer
     status : answer this HTTP status instead (503, 429, 401, …)
     drop : close the connection instead of answering
-    html : answer 200 with a web page, as a login proxy does
+    html : answer with a web page (200 unless `status` is given), as a login proxy does
     swallow : take requests and never answer: a black hole behind an open port
     trickle : send the answer's first byte, then one every 0.05 s of what would take for ever
     truncate : close the connection in the middle of the body
@@ -226,7 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
         if any(self.headers.get(name) != value for name, value in owner.require.items()):
             return Answer(401, "Unauthorized\n", "text/plain")
         if faults.html:
-            return Answer(200, "<html><body>Please log in</body></html>", "text/html")
+            page = "<html><head><title>Please log in</title></head><body><form></body></html>"
+            return Answer(faults.status or 200, page, "text/html")
         if faults.status is not None:
             return Answer(faults.status, "upstream is not well\n", "text/plain")
         response = answer(path, params, owner.store, owner.clock())

@@ -130,10 +130,20 @@ def test_an_outage_of_the_source_never_lowers(of, floor, original, memory, knows
     assert decision.floor >= min(decision.present, bounds(of, blind.target)[1])
 
 
-@examples(policies(), observations(), known, memories())
-def test_what_is_paused_is_not_written(of, observation, knows, memory):
-    held = replace(observation, target=replace(observation.target, paused=True))
-    assert not decide(of, held, knows, memory, NOW).write
+@examples(policies(), observations(), known, memories(), st.booleans())
+def test_what_is_paused_is_not_written_and_stays(of, observation, knows, memory, by_policy):
+    if by_policy:
+        of = paused(of)
+    else:
+        observation = replace(observation, target=replace(observation.target, paused=True))
+    decision = decide(of, observation, knows, memory, NOW)
+    assert not decision.write
+    least, most = bounds(of, observation.target)
+    assert decision.floor == min(
+        max(decision.present, least),
+        observation.target.ceiling if of.spec.floor.max is None else most,
+        observation.target.ceiling,
+    )
 
 
 @examples(policies(), observations(), known, memories())

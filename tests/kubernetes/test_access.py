@@ -10,7 +10,7 @@ import trustme
 import yaml
 
 from autoscaler.adapters.kubernetes import access
-from autoscaler.adapters.kubernetes.problems import Busy, Denied, Unreachable
+from autoscaler.adapters.kubernetes.problems import Busy, Denied, Unreachable, from_answer
 from autoscaler.adapters.kubernetes.resources import HPAS
 from autoscaler.errors import ConfigError
 from autoscaler.sandbox.kubernetes import KubernetesServer
@@ -81,6 +81,34 @@ def test_a_kubeconfig_is_found_by_environment_and_its_contexts_by_name(
     assert access.connect(kubeconfig=path, context="sandbox").list(HPAS) == []
 
 
+_NAMES = "users: [{name: a, user: {}}]\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("just text", "not the shape"),
+        ("[1, 2]", "not the shape"),
+        ("clusters: 3", "not the shape"),
+        (f"{_NAMES}current-context: a\nclusters: [x]", ""),
+        (
+            f"{_NAMES}current-context: a\nclusters: [{{name: a, cluster: {{server: 5}}}}]",
+            "not the shape",
+        ),
+        (
+            f"{_NAMES}current-context: a\nclusters: [{{name: a, cluster: {{server: api}}}}]",
+            "server: found 'api'; allowed: an address such as https://host:6443",
+        ),
+    ],
+)
+def test_what_is_no_kubeconfig_is_refused_in_words(tmp_path: Path, text: str, words: str):
+    path = tmp_path / "config"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=f"the kubeconfig cannot be used: .*{words}"):
+        access.connect(kubeconfig=path)
+
+
 def test_nobody_listening_is_said_in_one_sentence():
     with KubernetesServer() as gone:
         kubeconfig = gone.kubeconfig()
@@ -122,3 +150,22 @@ def test_a_busy_server_and_a_continuation_that_expired(server: KubernetesServer)
     cluster._clock = lambda: next(clock)
     with pytest.raises(Unreachable, match="not complete after 20 s, 4 objects"):
         cluster.list(HPAS)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            b"<!DOCTYPE HTML>\n<html><body>Error 404</body></html>",
+            "a web page, which no API server",
+        ),
+        (b"upstream\n  is gone", "upstream is gone"),
+        (b"", "no message"),
+        (b'{"kind": "Status", "message": "not here"}', "not here"),
+    ],
+)
+def test_an_answer_of_something_else_is_one_line(body: bytes, words: str):
+    said = str(from_answer(502, body, "GET /version"))
+    assert said.startswith(f"GET /version: {words}")
+    assert said.endswith("(HTTP 502)")
+    assert "\n" not in said

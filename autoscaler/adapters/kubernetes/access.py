@@ -55,11 +55,33 @@ def connect(
                 "set KUBECONFIG, or name one with --context and a kubeconfig that has it"
             )
         load_kube_config(path, context, configuration, False)  # never written to
-    except (ConfigException, yaml.YAMLError, OSError, KeyError, TypeError, ValueError) as error:
-        where = "the given kubeconfig" if isinstance(kubeconfig, Mapping) else "the kubeconfig"
-        name = f", context {context!r}" if context else ""
-        raise ConfigError(f"{where}{name} cannot be used: {error}") from error
+        _check_address(configuration.host)
+    except (ConfigException, yaml.YAMLError, OSError, LookupError, ValueError) as error:
+        raise _unusable(kubeconfig, context, str(error)) from error
+    except (TypeError, AttributeError) as error:  # what the loader makes of a text or a list
+        shape = f"it has not the shape of one ({error})"
+        raise _unusable(kubeconfig, context, shape) from error
     return Cluster(configuration, timeouts=timeouts)
+
+
+def _check_address(host: str) -> None:
+    """Refuse an address that would only fail later, and in other words.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not str(host).startswith(("https://", "http://")):
+        raise ValueError(f"server: found {host!r}; allowed: an address such as https://host:6443")
+
+
+def _unusable(
+    kubeconfig: str | Path | Mapping[str, Any] | None, context: str | None, why: str
+) -> ConfigError:
+    """Build the error about a kubeconfig."""
+    where = "the given kubeconfig" if isinstance(kubeconfig, Mapping) else "the kubeconfig"
+    name = f", context {context!r}" if context else ""
+    return ConfigError(f"{where}{name} cannot be used: {why}")
 
 
 def in_cluster(

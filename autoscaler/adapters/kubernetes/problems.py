@@ -120,7 +120,10 @@ def _read_status(body: bytes) -> tuple[str, tuple[tuple[str, str], ...]]:
         )
         return str(document.get("message", "")), causes
     except (ValueError, AttributeError):
-        return body[:200].decode("utf-8", "replace").strip(), ()
+        text = " ".join(body[:200].decode("utf-8", "replace").split())
+        if text.startswith("<"):
+            return "a web page, which no API server answers with: is the address right?", ()
+        return text, ()
 
 
 @contextmanager

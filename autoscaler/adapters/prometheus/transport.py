@@ -8,6 +8,7 @@ session's business, so the session that it is given here does it right.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ LONGEST_URL = 6000
 
 LARGEST = 256 * 2**20
 """Bytes of one answer beyond which it cannot be one service's demand."""
+
+_TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 
 
 class Deadline:
@@ -256,10 +259,16 @@ class Session(requests.Session):
                 f"Prometheus at {self.where} could not evaluate the query (HTTP 422: {said})",
                 code="QueryFailed",
             )
+        if status == 400:
+            raise HistoryUnavailable(
+                f"Prometheus at {self.where} refused the query (HTTP 400: {said})",
+                code="QueryRefused",
+            )
         if status >= 300:
             raise HistoryUnavailable(
-                f"Prometheus at {self.where} refused the query (HTTP {status}: {said})",
-                code="QueryRefused" if status == 400 else "NotPrometheus",
+                f"{self.where} does not answer as Prometheus does (HTTP {status}: {said}): is "
+                "prometheus.url right, with the path under which the API is served?",
+                code="NotPrometheus",
             )
 
 
@@ -295,5 +304,10 @@ def _cause(error: BaseException) -> str:
 
 
 def _text(body: bytes) -> str:
-    """Beginning of a body, on one line."""
-    return " ".join(body[:200].decode("utf-8", "replace").split()) or "empty"
+    """Beginning of a body, on one line; of a web page its title."""
+    text = body[:2000].decode("utf-8", "replace")
+    if text.lstrip().startswith("<"):
+        title = _TITLE.search(text)
+        named = f" {' '.join(title[1].split())!r}" if title else ""
+        return f"a web page{named}"
+    return " ".join(text[:200].split()) or "empty"
