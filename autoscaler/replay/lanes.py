@@ -27,7 +27,7 @@ _LANES = 1024  # with this many timelines cutting time gains nothing more
 def under_hpa(  # long: cut, run and join belong together, on the same indices
     demand: Floats, floors: Ints, service: Service, hpa: PlainHpa
 ) -> tuple[Ints, Ints, Floats]:
-    """Replay with the HPA, days side by side; exact, see the module."""
+    """Replay with the HPA, days side by side; exact, see the module (one algorithm, one page)."""
     m, n = floors.shape
     length = _CHUNK if m < _LANES and n > 2 * _CHUNK else n
     chunks = -(-n // length)

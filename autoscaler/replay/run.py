@@ -61,6 +61,8 @@ def replay(  # long: half of it is the contract of its arrays
 ) -> Replayed:
     """Replay floor timelines, all at once, optionally under the plain HPA.
 
+    More text than code: 20 lines of it are the contract.
+
     At the first step everything ordered is taken as ready and no backlog stands; the HPA has seen
     the first step's own demand before it.
 

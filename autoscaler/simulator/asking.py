@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autoscaler.policy import TidePolicy
 from autoscaler.simulator.claims import Evidence, Verdict, judge
-from autoscaler.simulator.life import Lived, live_ours, live_peer
-from autoscaler.simulator.peers import chosen
-from autoscaler.simulator.production import fly, run_of
-from autoscaler.simulator.runs import Run, best_run, play
+from autoscaler.simulator.life import live_ours, live_peer
+from autoscaler.simulator.peers import Peer, chosen
+from autoscaler.simulator.plain import PlainWorld
+from autoscaler.simulator.production import Flight, fly, run_of
+from autoscaler.simulator.runs import best_run, play
 from autoscaler.simulator.scenario import (
     Scenario,
     policy_of,
@@ -63,34 +65,18 @@ def ask(path: Path, progress: Callable[[str, float], None] = lambda _what, _shar
     policy = policy_of(scenario, name)
     world = world_of(scenario, policy)
     best = best_run(world)
-    reference = best.account.cost(world.service)
-    peers = chosen(",".join(scenario.peers)) if scenario.peers else []
-    runs: list[Run]
-    left_out: list[str] = []
-    lived: Lived | None = None
-    writes = 0
-    if scenario.world.plain:
-        flight = fly(world, policy, progress=lambda done, of: progress(name, done / of))
-        runs = [run_of(world, flight, reference)]
-        runs += [play(world, peer, reference) for peer in peers]
-        writes = len(flight.track.changes)
-    else:
-        flight, seed = None, scenario.traffic.seed
-        troubles = troubles_of(scenario, world.begins)
-        lived = live_ours(world, policy, troubles, reference, seed=seed)
-        runs, writes = [lived.run], lived.writes
-        for peer in peers:
-            run = live_peer(world, peer, troubles, reference, seed=seed)
-            if run is None:
-                left_out.append(peer.name)
-            else:
-                runs.append(run)
-    evidence = Evidence(
-        runs=runs,
-        counts={"writes": writes},
-        lowered_in_doubt=len(lived.lowered_in_doubt) if lived else 0,
-        lowered_after_restart=len(lived.lowered_after_restart) if lived else 0,
+    question = _Question(
+        scenario=scenario,
+        policy=policy,
+        world=world,
+        reference=best.account.cost(world.service),
+        peers=tuple(chosen(",".join(scenario.peers)) if scenario.peers else ()),
     )
+    if scenario.world.plain:
+        answer = _plain(question, lambda done, of: progress(name, done / of))
+    else:
+        answer = _troubled(question)
+    runs = answer.evidence.runs
     return Asked(
         name=name,
         scenario=scenario,
@@ -100,8 +86,57 @@ def ask(path: Path, progress: Callable[[str, float], None] = lambda _what, _shar
             best=best,
             runs=runs,
             intervals={run.name: None for run in runs},
-            flight=flight,
+            flight=answer.flight,
         ),
-        verdicts=tuple(judge(claim, evidence) for claim in scenario.claims),
-        left_out=tuple(left_out),
+        verdicts=tuple(judge(claim, answer.evidence) for claim in scenario.claims),
+        left_out=answer.left_out,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """A scenario made ready."""
+
+    scenario: Scenario
+    policy: TidePolicy
+    world: PlainWorld
+    reference: float
+    peers: tuple[Peer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What came of it."""
+
+    evidence: Evidence
+    flight: Flight | None = None
+    left_out: tuple[str, ...] = ()
+
+
+def _plain(question: _Question, progress: Callable[[int, int], None]) -> _Answer:
+    """Play a world in which nothing goes wrong."""
+    world, reference = question.world, question.reference
+    flight = fly(world, question.policy, progress=progress)
+    runs = [run_of(world, flight, reference)]
+    runs += [play(world, peer, reference) for peer in question.peers]
+    writes = len(flight.track.changes)
+    return _Answer(evidence=Evidence(runs=runs, counts={"writes": writes}), flight=flight)
+
+
+def _troubled(question: _Question) -> _Answer:
+    """Live in a world with troubles."""
+    world, reference = question.world, question.reference
+    seed = question.scenario.traffic.seed
+    troubles = troubles_of(question.scenario, world.begins)
+    lived = live_ours(world, question.policy, troubles, reference, seed=seed)
+    others = [live_peer(world, peer, troubles, reference, seed=seed) for peer in question.peers]
+    evidence = Evidence(
+        runs=[lived.run, *(run for run in others if run is not None)],
+        counts={"writes": lived.writes},
+        lowered_in_doubt=len(lived.lowered_in_doubt),
+        lowered_after_restart=len(lived.lowered_after_restart),
+    )
+    silent = zip(question.peers, others, strict=True)
+    return _Answer(
+        evidence=evidence, left_out=tuple(peer.name for peer, run in silent if run is None)
     )

@@ -79,7 +79,7 @@ class Lived:
 def live_ours(
     plain: PlainWorld, policy: TidePolicy, troubles: Troubles, reference: float, *, seed: int
 ) -> Lived:
-    """Let production live in the fuller world."""
+    """Let production live in the fuller world (long: it wires every trouble to its place)."""
     world = world_of(plain, troubles, plain.target, floor=policy.spec.floor.min or 1, seed=seed)
     source = RecordedDemand(plain.demand, plain.begins, plain.service.step)
     demand = FaultyDemand(

@@ -46,7 +46,7 @@ class Asked:
 
 # long: a line for each field of the document
 def summary(simulated: Simulated, asked: Asked) -> dict[str, Any]:
-    """Give summary.json: the versioned account of a simulation."""
+    """Give summary.json, the versioned account of a simulation: one document, so one function."""
     world, best = simulated.world, simulated.best.account
     service = world.service
     return {

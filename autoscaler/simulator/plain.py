@@ -130,6 +130,8 @@ def plain_world(  # long: a third of it is the contract of its parameters
 ) -> PlainWorld:
     """Lay the plain world over a grid: whole days only, the first 60 at most.
 
+    Longer than most functions because each argument needs its line.
+
     Parameters
     ----------
     demand : shape (n,), per second, on steps of `step`

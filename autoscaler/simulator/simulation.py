@@ -124,6 +124,8 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
 ) -> Simulated:
     """Play ours and the peers; an interrupt ends it with what is there.
 
+    Longer than most functions because its arguments need their lines.
+
     Parameters
     ----------
     tuned : each peer also tuned in hindsight
@@ -148,11 +150,6 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
                 progress(run.name, len(runs) / (1 + len(against) * (1 + tuned)))
         except KeyboardInterrupt:
             partial = True
-    curves = {
-        run.name: frontier(world, run.floors, run.settings.get("target"), reference)
-        for run in (runs if swept else ())
-        if run.floors is not None
-    }
     return Simulated(
         policy=policy,
         world=world,
@@ -161,10 +158,21 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
         intervals={
             run.name: intervals(world, run.replayed, best.replayed, seed=seed) for run in runs
         },
-        frontiers=curves,
+        frontiers=_frontiers(world, runs, reference) if swept else {},
         flight=flight,
         partial=partial,
     )
+
+
+def _frontiers(
+    world: PlainWorld, runs: Sequence[Run], reference: float
+) -> dict[str, Sequence[Point]]:
+    """Sweep a margin on every run that has a floor."""
+    return {
+        run.name: frontier(world, run.floors, run.settings.get("target"), reference)
+        for run in runs
+        if run.floors is not None
+    }
 
 
 def _fly(policy: TidePolicy, world: PlainWorld, records: Path | None, progress: Progress) -> Flight:
