@@ -87,13 +87,13 @@ def _events(policy: TidePolicy) -> Iterator[Understood]:
         begin, close = event.window(zone)
         start, end = (in_zone(when, zone) for when in (begin, close))
         value = (
-            f"{event.name}: {_effect(event)} from {start:%a %Y-%m-%d %H:%M %z} "
+            f"{event.name}: {effect_of(event)} from {start:%a %Y-%m-%d %H:%M %z} "
             f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(close - begin)}"
         )
         yield Understood(name=f"events[{at}]", value=value, given=True)
 
 
-def _effect(window: Event | Recurring) -> str:
+def effect_of(window: Event | Recurring) -> str:
     """Say what a window does."""
     if window.hold:
         return "nothing is lowered"
@@ -115,5 +115,5 @@ def _recurring(policy: TidePolicy) -> Iterator[Understood]:
     """Tell the windows of a week."""
     for at, window in enumerate(policy.spec.recurring):
         days = "every day" if len(window.days) == 7 else ", ".join(window.days)
-        value = f"{window.name}: {_effect(window)}, {days}, {window.from_} to {window.to}"
+        value = f"{window.name}: {effect_of(window)}, {days}, {window.from_} to {window.to}"
         yield Understood(name=f"recurring[{at}]", value=value, given=True)

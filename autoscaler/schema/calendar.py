@@ -161,7 +161,7 @@ def special_days(calendar: Calendar, year: int) -> tuple[SpecialDay, ...]:
             like = weekday_like(calendar, day)
             dated = own.like not in WEEKDAYS
             example = number_of(date.fromisoformat(own.like)) if dated else None
-            name = found[number_of(day)].name if number_of(day) in found else f"like {own.like}"
+            name = found[number_of(day)].name if number_of(day) in found else "own day"
             found[number_of(day)] = SpecialDay(number_of(day), like, example, name, "calendar.days")
     return tuple(found[number] for number in sorted(found))
 
@@ -193,9 +193,24 @@ def between(calendar: Calendar, first: date, last: date) -> tuple[SpecialDay, ..
 
 
 def doubts(calendar: Calendar, first: date, last: date) -> tuple[str, ...]:
-    """Say what is not published yet for the years of a stretch of days."""
+    """Say what is not published yet for the years of a stretch of days.
+
+    Swapped working days of a year that are among the operator's own days are known to them.
+    """
     country = calendar.country
     if country is None:
         return ()
-    said = (published.doubt_of(country, year) for year in range(first.year, last.year + 1))
+    own = {day for day in calendar.days if _works(day)}
+    told = {date.fromisoformat(day.date).year for day in own}
+    said = (
+        published.doubt_of(country, year, swaps=year not in told)
+        for year in range(first.year, last.year + 1)
+    )
     return tuple(sentence for sentence in said if sentence)
+
+
+def _works(day: LikeDay) -> bool:
+    """Whether an own day makes a Saturday or Sunday a working day."""
+    free = {Weekday.SATURDAY, Weekday.SUNDAY}
+    weekday = WEEKDAYS[date.fromisoformat(day.date).weekday()]
+    return weekday in free and day.like in WEEKDAYS and day.like not in free

@@ -71,10 +71,15 @@ def days_of(country: str, subdivision: str | None, year: int) -> tuple[Published
     return tuple(sorted(published))
 
 
-def doubt_of(country: str, year: int) -> str:
-    """Sentence about what is not published yet for a year; "" when nothing seems to be missing."""
+def doubt_of(country: str, year: int, *, swaps: bool) -> str:
+    """Sentence about what is not published yet for a year; "" when nothing seems to be missing.
+
+    `swaps` is whether swapped working days are looked for.
+    """
     if not days_of(country, None, year):
         return f"{_version()} knows no holidays of {country} in {year}"
+    if not swaps:
+        return ""
     swapped = [_swapped(country, each) for each in range(year - _BEFORE, year + 1)]
     if all(swapped[:-1]) and not swapped[-1]:
         return (

@@ -17,7 +17,7 @@ from autoscaler.schema import calendar as calendars
 from autoscaler.schema import effects, walltime
 from autoscaler.schema.calendar import WEEKDAYS, Calendar, Weekday
 from autoscaler.schema.events import named_once, raw_of
-from autoscaler.schema.fields import Allowed, Count, Model, Number
+from autoscaler.schema.fields import Allowed, Count, Model, Number, refusal
 
 EFFECTS = ("floor", "factor", "hold")
 _FROM = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
@@ -44,7 +44,7 @@ class Recurring(Model):
 
     name: Annotated[str, Field(min_length=1, max_length=63, pattern=r"\S")]
     """What people call it; unique among recurring windows. It stands in the reasons."""
-    days: Annotated[tuple[Weekday, ...], Field(min_length=1, max_length=7)] = WEEKDAYS
+    days: Annotated[tuple[Weekday, ...], Field(max_length=7)] = WEEKDAYS
     """Weekdays on which it begins. A day that `calendar` says is like another weekday counts as
     that: a public holiday is a Sunday. Left out: all."""
     from_: Annotated[str, Allowed(_CLOCK), Field(alias="from", pattern=_FROM, max_length=5)] = (
@@ -108,4 +108,7 @@ def problems_of(given: Any) -> list[InitErrorDetails]:
         problems += named_once(at, raw, names, "recurring window")
         problems += effects.problems_of(at, raw, EFFECTS, "a recurring window")
         names.add(str(raw.get("name")))
+        if "days" in raw and not raw["days"]:
+            error = refusal("found no day", "weekdays, or leave the key out for all of them")
+            problems.append(InitErrorDetails(type=error, loc=(at, "days"), input=raw["days"]))
     return problems

@@ -1,0 +1,99 @@
+"""`foretide calendar`: which days, from which source, drawn and as JSON; what is not published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from autoscaler.cli.main import run
+from tests.support.shared import ROOT
+
+HEAD = """\
+apiVersion: foretide.dev/v1alpha1
+kind: TidePolicy
+metadata: {name: qwen, namespace: llm}
+spec:
+  timeZone: Asia/Shanghai
+  targetRef: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, name: qwen}
+  demand: {preset: vllm}
+  capacity: {perReplica: 3}
+"""
+
+
+def file(tmp_path: Path, *lines: str) -> str:
+    path = tmp_path / "policy.yaml"
+    path.write_text(HEAD + "".join(f"  {line}\n" for line in lines))
+    return str(path)
+
+
+def test_it_draws_the_weeks_and_names_the_sources(tmp_path: Path, capsys) -> None:
+    policy = file(
+        tmp_path,
+        "calendar: {country: CN, days: [{date: 2026-10-12, like: 2026-10-01}]}",
+        "events:",
+        '  - {name: sale, start: "2026-09-21T20:00", end: "2026-09-23T00:00", factor: 3}',
+        '  - {name: board, start: "2026-09-22T09:00", end: "2026-09-22T18:00", hold: true}',
+        'recurring: [{name: office, days: [monday], from: "08:00", to: "20:00", floor: 4}]',
+    )
+    assert run(["calendar", "-f", policy, "--at", "2026-09-17T23:00Z", "--days", "26"]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0] == "llm/qwen: 2026-09-18 to 2026-10-13, by the clock of Asia/Shanghai"
+    week = next(line for line in lines if line.startswith("Sep 2026"))
+    assert week.split() == ["Sep", "2026", "18", "19", "20w"]
+    assert "         21*  22*! 23   24   25o  26   27" in lines  # it ended at midnight
+    assert "Oct 2026 28   29   30    1o   2o   3o   4" in lines
+    assert "         12=  13" in lines
+    assert "holidays CN" in out
+    assert "calendar.days" in out
+    assert "2026-10-06 is off for it" in " ".join(out.split())
+    assert "× 3" in out
+    assert "nothing is lowered" in out
+    assert "at least 4" in out
+    assert "Warning" not in out
+
+
+def test_what_is_not_published_is_a_doubt(tmp_path: Path, capsys) -> None:
+    policy = file(tmp_path, "calendar: {country: CN}")
+    at = ["--at", "2058-12-01T00:00+08:00"]  # three years with swaps before it there are not
+    assert run(["calendar", "-f", policy, *at]) == 0
+    at = ["--at", "2101-06-01T00:00+08:00"]  # where the package knows nothing at all
+    assert run(["calendar", "-f", policy, *at]) == 3
+    assert "knows no holidays of CN in 2101" in " ".join(capsys.readouterr().out.split())
+
+
+def test_json_tells_moments_with_their_zone(tmp_path: Path, capsys) -> None:
+    policy = file(
+        tmp_path,
+        'recurring: [{name: n, days: [friday], from: "22:00", to: "06:00", hold: true}]',
+        "events:",
+        '  - {name: sale, start: "2026-09-21T20:00", end: "2026-09-23T00:00", factor: 3,'
+        " ramp: {before: 4h}}",
+    )
+    at = ["--at", "2026-09-19T00:00+08:00", "--days", "3"]
+    assert run(["calendar", "-f", policy, "--json", *at]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["policies"]
+    assert found["recurring"] == [
+        {
+            "name": "n",
+            "start": "2026-09-18T22:00:00+08:00",
+            "end": "2026-09-19T06:00:00+08:00",
+            "floor": None,
+            "factor": None,
+            "hold": True,
+        }
+    ]
+    (event,) = found["events"]
+    assert event["first"] == "2026-09-21T16:00:00+08:00"
+    assert found["days"] == []
+    assert found["doubts"] == []
+
+
+def test_without_any_calendar_it_says_so(tmp_path: Path, capsys) -> None:
+    assert run(["calendar", "-f", file(tmp_path)]) == 0
+    assert "Every day is like its weekday" in capsys.readouterr().out
+
+
+def test_all_examples_can_be_shown(capsys) -> None:
+    assert run(["calendar", "-f", str(ROOT / "policies")]) in (0, 3)
+    assert "office/office-assistant" in capsys.readouterr().out
