@@ -1,0 +1,58 @@
+"""One's own history out of a Prometheus: exported as a file, and simulated from there."""
+
+import time
+
+import numpy as np
+import pytest
+
+from autoscaler.cli.main import run
+from autoscaler.sandbox.prometheus import PrometheusServer
+from autoscaler.world.tides import Tide, make_tide
+from autoscaler.world.traffic import read_traffic
+
+DAYS = 9
+POLICY = """apiVersion: foretide.dev/v1alpha1
+kind: TidePolicy
+metadata: {name: chat, namespace: llm}
+spec:
+  targetRef: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, name: chat}
+  demand: {query: "sum(demand)"}
+  capacity: {perReplica: 3.2}
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A Prometheus with nine days of a tide that ends now, and a policy that asks for it."""
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    demand = make_tide(Tide(), DAYS, seed=3)
+    end = time.time() // 60 * 60
+    times = end - 60.0 * np.arange(len(demand), 0, -1)
+    with PrometheusServer() as server:
+        server.append("demand", {}, times + 60.0, demand)
+        yield tmp_path, server.url, demand
+
+
+def test_export_and_describe(place, capsys):
+    folder, url, demand = place
+    out = folder / "own.csv.gz"
+    policy = str(folder / "policy.yaml")
+    assert run(["trace", "export", "-f", policy, "--prometheus", url, "--days", "9", str(out)]) == 0
+    traffic = read_traffic(out)
+    assert len(traffic.values) == pytest.approx(len(demand), abs=2)
+    # float32 in the adapter, seven digits in the file
+    found = traffic.values[:1000]
+    lag = [k for k in range(3) if np.allclose(found, demand[k : k + 1000], rtol=1e-6)]
+    assert lag
+    assert run(["trace", "describe", str(out)]) == 0
+    assert "tide" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_simulated_from_there(place, capsys):
+    folder, url, _ = place
+    words = ["simulate", "-f", str(folder / "policy.yaml"), "--prometheus", url, "--days", "9"]
+    assert run([*words, "--step", "10m", "--against", "hpa"]) == 0
+    shown = capsys.readouterr().out
+    assert "foretide" in shown
+    assert "Best of 1 others: hpa" in shown
