@@ -1,7 +1,8 @@
 """The table over a folder of traces: every run at default settings in the plain world.
 
 python -m benchmarks.score --traces DIR --out DIR [--peers NAMES|all|none] [--tuned] [--jobs 2]
-                           [--within-slot linear|hold] [--no-ours] [--only TEXT] [--reuse FILE]
+                           [--within-slot linear|hold] [--hpa-target 0.7] [--no-ours] [--only TEXT]
+                           [--reuse FILE]
 
 It writes scores.json and a Markdown table. A trace is named by its path inside DIR without
 ending, `/` as `_`; files that are too short or hold no demand are skipped, and said so. Where the
@@ -82,7 +83,8 @@ def score_trace(path: Path, peers: str, *, tuned: bool, within: Within, ours: bo
     """Score every run on one trace: a row by run, or why not."""
     try:
         traffic = read_traffic(path)
-        world = plain_world(grid(traffic, within=within), begins=beginning(traffic))
+        demand = grid(traffic, within=within)
+        world = plain_world(demand, begins=beginning(traffic), target=target)
     except TraceError as error:
         return str(error)
     best = best_run(world)
@@ -151,6 +153,7 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--tuned", action="store_true", help="each peer also tuned in hindsight")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--within-slot", choices=("linear", "hold"), default="linear")
+    parser.add_argument("--hpa-target", type=float, default=0.7, help="of the HPA above everyone")
     parser.add_argument("--no-ours", action="store_true", help="peers only")
     parser.add_argument("--reuse", type=Path, help="scores.json of the other version")
     parser.add_argument("--only", default="", help="traces whose name contains this")
@@ -197,6 +200,7 @@ def _scored(found: dict[str, Path], given: argparse.Namespace) -> dict[str, Row]
                 tuned=given.tuned,
                 within=given.within_slot,
                 ours=not given.no_ours,
+                target=given.hpa_target,
             )
             for name, path in found.items()
             if name not in known
