@@ -79,7 +79,9 @@ def has_minutes(path: Path) -> bool:
     return read_traffic(path).slot == 60.0
 
 
-def score_trace(path: Path, peers: str, *, tuned: bool, within: Within, ours: bool) -> Row | str:
+def score_trace(
+    path: Path, peers: str, *, tuned: bool, within: Within, ours: bool, target: float
+) -> Row | str:
     """Score every run on one trace: a row by run, or why not."""
     try:
         traffic = read_traffic(path)
