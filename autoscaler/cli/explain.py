@@ -80,7 +80,12 @@ def _choose(path: Path, at: float | None, key: str | None) -> Entry:
         raise InputError(
             f"{path}: no decision up to --at; the first is of {local_time(first.at, 'UTC')}"
         )
-    there = ", ".join(sorted(keys)[:10]) or "none"
+    if not keys:
+        raise InputError(
+            f"{path}: no decision records in it; give a file or folder that `foretide run` wrote "
+            "(`records.directory`), or the decisions.jsonl of a demo or a simulation"
+        )
+    there = ", ".join(sorted(keys)[:10])
     raise InputError(f"{path}: no decision{f' of {key}' if key else ''}; policies there: {there}")
 
 

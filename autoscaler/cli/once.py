@@ -59,7 +59,8 @@ def command(
     Writes where a policy's mode says so and no controller is running (it would hold the lease).
     What was wanted before is not known here, so no floor is lowered: that needs `run`.
 
-    Exit code 1: a target could not be read or written. 3: something was in doubt.
+    Exit code 1: a target could not be read or written. 2: a policy could not be used.
+    3: something was in doubt.
     """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # before NumPy: many small arrays on few cores
@@ -72,12 +73,12 @@ def command(
         policies=policies,
         observeOnly=True if observe_only else None,
     )
-    rows = _run(settings)
+    rows, refused = _run(settings)
     if as_json:
         print_json([row.document() for row in rows])
     else:
         _show(rows)
-    return _code(rows)
+    return _code(rows, refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +108,8 @@ class Row:
         return () if decision is None else (*decision.doubts, *decision.reasons)
 
 
-def _run(settings: Config) -> list[Row]:
-    """Learn and run one cycle for each policy."""
+def _run(settings: Config) -> tuple[list[Row], int]:
+    """Learn and run one cycle for each policy; also how many policies could not be used."""
     from autoscaler.cli import compose
     from autoscaler.controller.cycles import Cycles
     from autoscaler.controller.fleet import Tended
@@ -139,7 +140,7 @@ def _run(settings: Config) -> list[Row]:
     finally:
         wiring.leadership.release()
         wiring.records.close()
-    return rows
+    return rows, len(listed.refused)
 
 
 def _lead(leadership: Gate, policies: Sequence[TidePolicy], observer: bool) -> None:
@@ -205,14 +206,16 @@ def _show(rows: Sequence[Row]) -> None:
     console().print(table)
 
 
-def _code(rows: Sequence[Row]) -> int:
-    """How it ended: failed before in doubt before done."""
+def _code(rows: Sequence[Row], refused: int) -> int:
+    """How it ended: failed before bad input before in doubt before done."""
     from autoscaler.model import Outcome
 
     outcomes = {row.result.outcome for row in rows}
     unread = any(row.result.decision is None for row in rows)
     if unread or outcomes & {Outcome.REFUSED, Outcome.UNKNOWN}:
         return ExitCode.FAILED
+    if refused:
+        return ExitCode.BAD_INPUT
     doubts = any(row.result.decision is not None and row.result.decision.doubts for row in rows)
     if doubts or outcomes & {Outcome.CONFLICT, Outcome.NOT_LEADER}:
         return ExitCode.IN_DOUBT

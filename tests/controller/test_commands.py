@@ -35,6 +35,23 @@ def test_once_shows_decisions_and_writes_as_the_modes_say(world: Stage, foretide
     assert "SAME" in text
 
 
+def test_once_says_in_its_exit_code_that_a_policy_could_not_be_used(world: Stage, foretide) -> None:
+    world.service("a", mode="Observe")
+    (world.policies / "b.yaml").write_text("kind: TidePolicy\n", encoding="utf-8")
+    code, text = foretide("once", "--config", str(world.config()))
+    assert code == 2, text
+    assert "cannot be used" in text
+    assert "llm/a" in text
+
+
+def test_explain_says_that_a_file_holds_no_records(foretide, tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b"\x00\xff not a record\n")
+    code, text = foretide("explain", str(path))
+    assert code == 2, text
+    assert "no decision records in it" in text
+
+
 def test_once_leaves_writing_to_a_controller_that_leads(world: Stage, foretide) -> None:
     world.service("a")
     world.kubernetes.put(
