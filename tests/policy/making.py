@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +74,65 @@ def _events(draw: st.DrawFn) -> list[dict[str, Any]]:
         start = draw(st.datetimes(datetime(1971, 1, 1), datetime(2198, 1, 1)))  # noqa: DTZ001  # wall time
         end = start + timedelta(minutes=draw(st.integers(2, 100_000)))
         offset = draw(st.sampled_from(["Z", "+08:00", "-03:30"]))
+        earlier = [
+            each["name"]
+            for each in events
+            if "hold" not in each and each["from"] + timedelta(days=1) < start
+        ]
+        effects = [
+            st.fixed_dictionaries({"factor": st.floats(1e-6, 1000)}),
+            st.fixed_dictionaries({"demand": st.floats(0, 1e12)}),
+            st.just({"hold": True}),
+            *([st.fixed_dictionaries({"like": st.sampled_from(earlier)})] if earlier else []),
+        ]
+        ramp = st.fixed_dictionaries(
+            {}, optional={"before": durations("0s", "7d"), "after": durations("0s", "7d")}
+        )
         events.append(
             {
                 "name": name,
+                "from": start,
                 "start": f"{start:%Y-%m-%dT%H:%M}".rjust(16, "0") + offset,
                 "end": f"{end:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + offset,
-                "factor": draw(st.floats(1e-6, 1000)),
+                **draw(st.one_of(effects)),
+                **draw(st.fixed_dictionaries({}, optional={"ramp": ramp})),
             }
         )
-    return events
+    return [{key: value for key, value in each.items() if key != "from"} for each in events]
+
+
+_CLOCKS = st.builds(lambda h, m: f"{h:02}:{m:02}", st.integers(0, 23), st.integers(0, 59))
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+@st.composite
+def _recurring(draw: st.DrawFn) -> list[dict[str, Any]]:
+    names = draw(st.lists(_TEXTS.filter(lambda text: bool(text.strip())), unique=True, max_size=3))
+    days = st.lists(st.sampled_from(_WEEKDAYS), min_size=1, max_size=7, unique=True)
+    effects = st.one_of(
+        st.fixed_dictionaries({"floor": _COUNTS}),
+        st.fixed_dictionaries({"factor": st.floats(1e-6, 1000)}),
+        st.just({"hold": True}),
+    )
+    when = st.fixed_dictionaries({}, optional={"days": days, "from": _CLOCKS, "to": _CLOCKS})
+    return [{"name": name, **draw(when), **draw(effects)} for name in names]
+
+
+@st.composite
+def _calendars(draw: st.DrawFn) -> dict[str, Any]:
+    dates = draw(st.lists(st.dates(date(1971, 1, 1), date(2198, 1, 1)), unique=True, max_size=4))
+    days = [
+        {
+            "date": f"{day.isoformat()}",
+            "like": draw(
+                st.sampled_from(_WEEKDAYS)
+                | st.dates(date(1970, 1, 1), day - timedelta(days=1)).map(date.isoformat)
+            ),
+        }
+        for day in dates
+    ]
+    country = st.sampled_from([{}, {"country": "CN"}, {"country": "DE", "subdivision": "BY"}])
+    return {**draw(country), "days": days}
 
 
 @st.composite
@@ -124,6 +174,8 @@ def manifests(draw: st.DrawFn) -> dict[str, Any]:
                 ),
                 "promise": st.fixed_dictionaries({}, optional={"wait": durations("0s", "1h")}),
                 "events": _events(),
+                "calendar": _calendars(),
+                "recurring": _recurring(),
             },
         )
     )
