@@ -85,7 +85,7 @@ def test_a_block_of_yaml_is_what_it_says(text: str, tmp_path: Path):
     keys = {key for each in documents if isinstance(each, dict) for key in each}
     if keys & {"kind", "groups"}:
         return  # a manifest of Kubernetes or of others; rules of Prometheus
-    if keys <= SPEC.keys() | {"events", "release", "promise", "timeZone"}:
+    if keys <= SPEC.keys() | {"events", "release", "promise", "timeZone", "calendar", "recurring"}:
         whole = {**WHOLE, "spec": {**SPEC, **documents[0]}}
         assert read_text(yaml.safe_dump(whole).encode(), "block.yaml").problems == ()
         return
