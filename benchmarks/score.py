@@ -180,7 +180,8 @@ def main(argv: list[str]) -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     document = {"traces": traces, **totals, "one_minute": summary(minutes)}
     (given.out / "scores.json").write_text(json.dumps(document, indent=1) + "\n")
-    text = table(traces, totals | {f"{k}, 1-minute traces": v for k, v in summary(minutes).items()})
+    alone = summary(minutes) if minutes else {}
+    text = table(traces, totals | {f"{k}, 1-minute traces": v for k, v in alone.items()})
     (given.out / "scores.md").write_text(text)
     print(text)
     return 0
