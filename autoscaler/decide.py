@@ -17,7 +17,7 @@ DEFAULT_ORDER_LEVEL = 0.95
 """Quantile on which replicas are ordered while nothing was learnt."""
 
 
-def decide(
+def decide(  # long: the order of the stages, on one page
     policy: TidePolicy,
     observation: Observation,
     knowledge: Knowledge | None,

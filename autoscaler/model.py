@@ -3,6 +3,8 @@
 Units: every time is POSIX seconds (UTC) as a float, every duration seconds, every demand is in
 the policy's unit per second, every count whole replicas. Text and time zones appear only at the
 edges. Arrays are float64 unless said otherwise and are never written to after construction.
+
+One module, although it is long: nouns are read together, and nothing in it does anything.
 """
 
 from __future__ import annotations

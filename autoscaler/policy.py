@@ -3,6 +3,8 @@
 From these models the custom resource definition, the JSON Schema and `policies/README.md` are
 generated, so the docstring under a field is its documentation: meaning, unit, why this default.
 A field is accepted only once it works. Inside, durations are float seconds.
+
+One module, although it is long: half of it is the documentation of its fields.
 """
 
 from __future__ import annotations

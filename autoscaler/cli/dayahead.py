@@ -83,7 +83,7 @@ class DayAhead:
         return float(self.floors.sum()) * self.forecast.step / 3600.0
 
 
-def look_ahead(  # 50 lines: one for each field of what it gives
+def look_ahead(  # long: a line for each field of what it gives
     policy: TidePolicy,
     history: History,
     knowledge: Knowledge,

@@ -51,7 +51,6 @@ def scenarios_in(path: Path) -> list[Path]:
     return sorted((*path.glob("*.yaml"), *path.glob("*.yml")))
 
 
-# long: two worlds, and a line for each field of what it gives
 def ask(path: Path, progress: Callable[[str, float], None] = lambda _what, _share: None) -> Asked:
     """Play a scenario file and judge its claims.
 

@@ -60,7 +60,7 @@ def due(policy: TidePolicy, knowledge: Knowledge | None, now: float) -> bool:
     return knowledge.fitted_at < (night if night <= now else night - 86_400.0)
 
 
-def learn(
+def learn(  # long: every way of learning less ends here, in order
     policy: TidePolicy,
     history: History,
     now: float,

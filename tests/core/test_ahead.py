@@ -143,6 +143,14 @@ class TestDistributions:
         assert ahead.weights @ ahead.lead > 3.0
         assert np.isfinite(ahead.lead).all()
 
+    @pytest.mark.parametrize("minutes", [1, 2, 6, 40])
+    def test_a_history_that_has_just_begun_is_enough_to_say_something(self, minutes):
+        series, _ = regular(tide(minutes * 60 / DAY), NOW)
+        ahead = knowing_ahead().fitted.predict(series, 7, (0.5,)).ahead
+        assert len(series) == minutes
+        assert np.isfinite(ahead.lead).all()
+        assert ahead.weights @ ahead.lead == pytest.approx(series.values.mean(), rel=0.5)
+
     @pytest.mark.parametrize("age", [0.0, 6 * HOUR, 20 * HOUR, 3 * DAY])
     def test_knowledge_ages_without_falling_over(self, age):
         series, _ = regular(tide(14, NOW + age), NOW + age)

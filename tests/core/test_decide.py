@@ -181,6 +181,12 @@ def test_uncapped_says_what_a_ceiling_hides():
     assert codes(decision.reasons)[-1] is Code.AT_CEILING
 
 
+def test_a_ceiling_below_the_minimum_wins():
+    calm = seen(flat(3.0), floor=5, ceiling=7)
+    decision = decide(policy(floor={"min": 9}), calm, knowledge(), remembered(5), NOW)
+    assert (decision.uncapped, decision.floor) == (9, 7)
+
+
 class TestEvents:
     def event(self, start, end, factor):
         return policy(events=[{"name": "sale", "start": start, "end": end, "factor": factor}])

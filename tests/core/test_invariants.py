@@ -19,6 +19,7 @@ from tests.core.given import (
     DAY,
     HOUR,
     NOW,
+    flat,
     history,
     hostile,
     knowing_ahead,
@@ -55,6 +56,8 @@ def policies(draw):
 
 @st.composite
 def memories(draw):
+    if draw(st.booleans()):
+        return remembered(draw(floors))
     wanted = draw(
         st.lists(st.tuples(st.integers(-90, 5), floors), max_size=12).map(
             lambda pairs: tuple(Wanted(at=NOW + 60.0 * m, floor=f) for m, f in sorted(pairs))
@@ -71,7 +74,9 @@ def memories(draw):
 
 @st.composite
 def observations(draw):
-    history = draw(st.none() | hostile())
+    # half of the time all is known: then a floor does move, in either direction
+    calm = st.sampled_from([0.0, 9.0, 40.0, 75.0]).map(lambda level: flat(level, 14))
+    history = draw(st.one_of(st.none(), hostile(), calm, st.just(tide(14))))
     return replace(
         seen(history, draw(floors), draw(floors), original=draw(st.none() | floors)),
         doubts=draw(doubts),

@@ -102,11 +102,29 @@ MUTATIONS = (
         "    if True:\n",
         "TestBounds::test_ceiling",
     ),
-    _guards(
+    # where the guards stand
+    Mutation(
+        "caps-not-applied",
+        "decide.py",
+        "    floor, capped = guard.apply(guard.CAPS, uncapped, ground)\n",
+        "    floor, capped = uncapped, ()\n",
+        "tests/core/test_decide.py::test_uncapped_says_what_a_ceiling_hides",
+    ),
+    Mutation(
         "minimum-above-ceiling",
-        "GUARDS: tuple[Guard, ...] = (*STEERING, *CAPS)",
-        "GUARDS: tuple[Guard, ...] = (*CAPS, *STEERING)",
-        "TestBounds::test_a_ceiling_below_the_minimum_wins",
+        "decide.py",
+        "    uncapped, steered = guard.apply(guard.STEERING, wanted, ground)\n"
+        "    floor, capped = guard.apply(guard.CAPS, uncapped, ground)\n",
+        "    uncapped, capped = guard.apply(guard.CAPS, wanted, ground)\n"
+        "    floor, steered = guard.apply(guard.STEERING, uncapped, ground)\n",
+        "tests/core/test_decide.py::test_a_ceiling_below_the_minimum_wins",
+    ),
+    Mutation(
+        "steering-not-applied",
+        "decide.py",
+        "    uncapped, steered = guard.apply(guard.STEERING, wanted, ground)\n",
+        "    uncapped, steered = wanted, ()\n",
+        "tests/core/test_decide.py::test_a_fall_is_released_slowly_and_completely",
     ),
     # what stands before the guards
     Mutation(

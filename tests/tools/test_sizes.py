@@ -1,7 +1,8 @@
 """Modules and functions stay small; one that is long says why, where it stands.
 
-A long function has a comment `# long: why` on its `def` line or on the line above; a long module
-says in its docstring that it is long, and why. A reason that is no longer needed goes, too.
+A long function has a comment `# long: why` on its `def` line or on the line above, or `(long: why)`
+in its docstring; a long module says in its docstring that it is long, and why. A reason that is no
+longer needed goes, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("autoscaler", "benchmarks", "tests", "tools")
 MODULE, FUNCTION, DECIDE = 350, 40, 60  # lines
-REASON = re.compile(r"# long: \w")
+REASON = re.compile(r"[#(] ?long: \w")
 
 
 def modules() -> list[Path]:
@@ -34,7 +35,8 @@ def long_ones(text: str, name: str) -> Iterator[tuple[str, bool]]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            beside = [lines[node.lineno - 1], lines[first - 2] if first > 1 else ""]
+            above = lines[first - 2] if first > 1 else ""
+            beside = [lines[node.lineno - 1], above, ast.get_docstring(node) or ""]
             said = any(REASON.search(line) for line in beside)
             if length > FUNCTION:
                 yield f"{name}:{node.lineno}: {node.name} has {length} lines", said
@@ -71,6 +73,7 @@ def body(count: int) -> str:
         (f"def f():\n{body(41)}\n", [("m:1: f has 41 lines", False)]),
         (f"def f():  # long: a table\n{body(41)}\n", [("m:1: f has 41 lines", True)]),
         (f"# long: a table\n@g\ndef f():\n{body(41)}\n", [("m:3: f has 41 lines", True)]),
+        (f'def f():\n    """Do (long: a table)."""\n{body(40)}\n', [("m:1: f has 41 lines", True)]),
         (f"# long:\ndef f():\n{body(41)}\n", [("m:2: f has 41 lines", False)]),
         ("# long: a table\ndef f():\n    x = 1\n", [("m:2: f is not long any more", False)]),
         ("x = 1\n" * 350, []),

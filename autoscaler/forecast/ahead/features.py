@@ -166,7 +166,7 @@ def newest_scale_features(
 ) -> Floats:
     """Compute the last column of `scale_features` alone, shape (k,): a decision needs no more."""
     newest, span = len(errors) - 1, aim.reach + 1
-    stop = newest - span + 1
+    stop = max(1, newest - span + 1)  # before the strip began all was as at its beginning
     means = [errors[max(0, stop - aim.steps(m)) : stop].mean() for m in _FINISHED]
     back = [[max(0, newest - max(span, aim.steps(m))) for m in lags] for lags in _SAME_MINUTE]
     shape = _shape_of(strip, x, location, aim, slice(-1, None))
