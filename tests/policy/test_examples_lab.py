@@ -67,6 +67,22 @@ def test_an_example_is_taken_and_kept_whole(api: Any, namespace: str, path: Any)
         ({"coldStart": {"duration": "5min"}}, "should match"),
         ({"mode": "observe"}, "Unsupported value"),
         ({"colStart": {"duration": "5m"}}, "unknown field"),
+        ({"recurring": [{"name": "a"}]}, "exactly one of floor, factor, hold"),
+        (
+            {"recurring": [{"name": "a", "floor": 2, "hold": True}]},
+            "exactly one of floor, factor, hold",
+        ),
+        ({"recurring": [{"name": "a", "floor": 2, "from": "8:00"}]}, "should match"),
+        ({"recurring": [{"name": "a", "floor": 2, "days": ["mon"]}]}, "Unsupported value"),
+        ({"calendar": {"days": [{"date": "2026-02-14", "like": "sun"}]}}, "should match"),
+        (
+            {
+                "events": [
+                    {"name": "a", "start": "2026-11-10T00:00", "end": "2026-11-11T00:00"},
+                ]
+            },
+            "exactly one of factor, demand, like, hold",
+        ),
         (
             {"events": [{"name": "a", "start": "2026-11-10", "end": "2026-11-11", "factor": 2}]},
             "should match",
