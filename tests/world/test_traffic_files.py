@@ -1,0 +1,83 @@
+"""The traffic format: what is read, what is told, what is refused."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from autoscaler.errors import TraceError
+from autoscaler.world.traffic import beginning, grid, read_traffic
+
+
+def file(tmp_path, text, name="traffic.csv"):
+    path = tmp_path / name
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def test_totals_per_slot_become_demand_per_second(tmp_path):
+    traffic = read_traffic(file(tmp_path, "t,requests\n0,60\n60,120\n120,0\n"))
+    assert (traffic.slot, traffic.column, traffic.start) == (60.0, "requests", None)
+    assert traffic.values.tolist() == [1.0, 2.0, 0.0]
+    assert beginning(traffic) == 1_704_067_200.0  # a Monday
+
+
+def test_per_second_by_name_or_by_flag(tmp_path):
+    named = file(tmp_path, "t,requests_per_second\n0,3\n60,4\n")
+    assert read_traffic(named).values.tolist() == [3.0, 4.0]
+    foreign = file(tmp_path, "t,load\n0,3\n60,4\n")
+    assert read_traffic(foreign, per="second").values.tolist() == [3.0, 4.0]
+    assert read_traffic(foreign).values.tolist() == [0.05, 4 / 60]
+
+
+def test_timestamps_and_compression(tmp_path):
+    text = "timestamp,calls\n2026-03-01T12:00:30+08:00,60\n2026-03-01T12:01:30+08:00,60\n"
+    traffic = read_traffic(file(tmp_path, text, "x.csv.gz"))
+    assert traffic.start == 1_772_337_630.0
+    assert beginning(traffic) == 1_772_337_600.0
+
+
+def test_holes_are_bridged_or_held(tmp_path):
+    traffic = read_traffic(file(tmp_path, "t,value\n0,60\n60,120\n240,300\n300,-60\n"))
+    assert grid(traffic).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 0.0]
+    assert grid(traffic, within="hold").tolist() == [1.0, 2.0, 2.0, 2.0, 5.0, 0.0]
+
+
+def test_a_line_betrays_the_next_slot_and_a_step_does_not(tmp_path):
+    traffic = read_traffic(file(tmp_path, "t,value\n0,600\n600,1200\n1200,0\n"))
+    assert grid(traffic)[:11].tolist() == pytest.approx(list(np.linspace(1, 2, 11)))
+    assert grid(traffic, within="hold")[:11].tolist() == [1.0] * 10 + [2.0]
+
+
+def test_bad_rows_are_told_by_line(tmp_path):
+    text = "t,value\n0,60\n60,abc\n120,inf\n90\n60,5\n180,60\n180,70\n240,60\n"
+    traffic = read_traffic(file(tmp_path, text))
+    assert traffic.times.tolist() == [0.0, 60.0, 180.0, 240.0]
+    assert [refusal.split(":")[0] for refusal in traffic.refused] == [
+        *("line 3", "line 4", "line 5", "line 8")
+    ]
+    assert "inf is not a finite number" in traffic.refused[1]
+    assert "does not increase" in traffic.refused[3]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty; a header line"),
+        ("a,b\n1,2\n", "no column `t` or `timestamp`; found a, b"),
+        ("t,a,b\n0,1,2\n", "which column is the demand\\? choose one of a, b"),
+        ("t,value\n0,1\n", "1 usable rows in column value; 2 are needed"),
+        ("t,value\nx,y\n", "0 usable rows .* line 2: 'x,y' has no time"),
+    ],
+)
+def test_unusable_files(tmp_path, text, message):
+    with pytest.raises(TraceError, match=message):
+        read_traffic(file(tmp_path, text))
+
+
+def test_a_column_that_is_not_there(tmp_path):
+    with pytest.raises(TraceError, match="no column 'tokens'; found value"):
+        read_traffic(file(tmp_path, "t,value\n0,1\n60,1\n"), column="tokens")
+    with pytest.raises(TraceError, match="cannot be read"):
+        read_traffic(tmp_path / "nothing.csv")
