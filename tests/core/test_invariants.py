@@ -39,6 +39,38 @@ known = st.sampled_from([None, "quantile", "ahead"]).map(
 doubts = st.sampled_from([(), (Reason(code=Code.HISTORY_UNAVAILABLE, sentence="timeout"),)])
 
 
+# windows around `NOW`, which is a Monday's midnight in UTC
+_WHEN = {"start": "2025-11-30T12:00:00Z", "end": "2025-12-01T12:00:00Z"}
+calendars = st.fixed_dictionaries(
+    {},
+    optional={
+        "recurring": st.lists(
+            st.sampled_from(
+                [
+                    {"name": "floor", "from": "22:00", "to": "09:00", "floor": 7},
+                    {"name": "factor", "factor": 1.7},
+                    {"name": "hold", "days": ["monday", "sunday"], "hold": True},
+                ]
+            ),
+            unique_by=lambda window: window["name"],
+        ),
+        "events": st.lists(
+            st.sampled_from(
+                [
+                    {"name": "factor", "factor": 0.2, "ramp": {"before": "1h"}, **_WHEN},
+                    {"name": "demand", "demand": 25, **_WHEN},
+                    {"name": "hold", "hold": True, **_WHEN},
+                ]
+            ),
+            unique_by=lambda event: event["name"],
+        ),
+        "calendar": st.sampled_from(
+            [{"country": "CN"}, {"days": [{"date": "2025-12-01", "like": "2025-11-24"}]}]
+        ),
+    },
+)
+
+
 @st.composite
 def policies(draw):
     least = draw(st.none() | st.integers(1, 12))
@@ -50,6 +82,7 @@ def policies(draw):
         mode=draw(st.sampled_from([mode.value for mode in Mode])),
         floor={name: value for name, value in bounds.items() if value is not None},
         release={"after": draw(st.sampled_from(["0s", "10m", "1h"]))},
+        **draw(calendars),
     )
     return paused(made) if draw(st.integers(0, 9)) == 0 else made
 
