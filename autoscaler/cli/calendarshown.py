@@ -174,44 +174,43 @@ def _moment(at: float, zone: str) -> str:
 # long: a line for each field of the document
 def document_of(ahead: CalendarAhead) -> dict[str, Any]:
     """Everything as one JSON document."""
-
-    def iso(at: float) -> str:
-        return in_zone(at, ahead.zone).isoformat()
-
+    zone = ahead.zone
     return {
         "policy": ahead.policy.key,
-        "timeZone": ahead.zone,
+        "timeZone": zone,
         "first": f"{ahead.first}",
         "last": f"{ahead.last}",
-        "days": [
-            {
-                "date": f"{calendars.date_of(day.day)}",
-                "weekday": str(WEEKDAYS[day.day % 7]),
-                "like": str(WEEKDAYS[day.like]),
-                "example": None if day.example is None else f"{calendars.date_of(day.example)}",
-                "name": day.name,
-                "source": day.source,
-            }
-            for day in ahead.special
-        ],
+        "days": [_day_document(day) for day in ahead.special],
         "events": [
             {
-                "name": d.event.name,
-                "effect": effect_of(d.event),
-                **{key: iso(getattr(d, key)) for key in ("start", "end", "first", "last")},
+                "name": dated.event.name,
+                "effect": effect_of(dated.event),
+                "start": _iso(dated.start, zone),
+                "end": _iso(dated.end, zone),
+                "first": _iso(dated.first, zone),
+                "last": _iso(dated.last, zone),
             }
-            for d in ahead.events
+            for dated in ahead.events
         ],
         "recurring": [
-            {
-                "name": window.name,
-                "start": iso(window.start),
-                "end": iso(window.end),
-                "floor": window.floor,
-                "factor": window.factor,
-                "hold": window.hold,
-            }
+            {**window._asdict(), "start": _iso(window.start, zone), "end": _iso(window.end, zone)}
             for window in ahead.recurring
         ],
         "doubts": list(ahead.doubts),
     }
+
+
+def _day_document(day: SpecialDay) -> dict[str, Any]:
+    """Write one day that is not like its weekday."""
+    return {
+        "date": f"{calendars.date_of(day.day)}",
+        "weekday": str(WEEKDAYS[day.day % 7]),
+        "like": str(WEEKDAYS[day.like]),
+        "example": None if day.example is None else f"{calendars.date_of(day.example)}",
+        "name": day.name,
+        "source": day.source,
+    }
+
+
+def _iso(at: float, zone: str) -> str:
+    return in_zone(at, zone).isoformat()

@@ -212,7 +212,8 @@ def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, 
     at = first + (int(reaching[0]) if len(reaching) else int(np.argmax(window)))
     moment = need.start + at * need.step
     if not len(reaching):
-        asked, said = dates.at_least(spec, 0, change.at, lead)
+        ahead = plan.steps_ahead(lead, need.step) * need.step
+        asked, said = dates.at_least(spec, 0, change.at, ahead)
         if said and asked >= change.floor:
             return said[0].sentence.partition(",")[0].partition(";")[0]
         return "the least that the policy allows"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from autoscaler.cli.dayahead import look_ahead
 from autoscaler.cli.main import run
+from autoscaler.forecast import FAST
+from autoscaler.tune import learn
+from tests.core.given import HOUR, NOW, policy, target, tide
 from tests.support.shared import ROOT
 
 HEAD = """\
@@ -27,7 +31,7 @@ def file(tmp_path: Path, *lines: str) -> str:
 
 
 def test_it_draws_the_weeks_and_names_the_sources(tmp_path: Path, capsys) -> None:
-    policy = file(
+    given = file(
         tmp_path,
         "calendar: {country: CN, days: [{date: 2026-10-12, like: 2026-10-01}]}",
         "events:",
@@ -35,7 +39,7 @@ def test_it_draws_the_weeks_and_names_the_sources(tmp_path: Path, capsys) -> Non
         '  - {name: board, start: "2026-09-22T09:00", end: "2026-09-22T18:00", hold: true}',
         'recurring: [{name: office, days: [monday], from: "08:00", to: "20:00", floor: 4}]',
     )
-    assert run(["calendar", "-f", policy, "--at", "2026-09-17T23:00Z", "--days", "26"]) == 0
+    assert run(["calendar", "-f", given, "--at", "2026-09-17T23:00Z", "--days", "26"]) == 0
     out = capsys.readouterr().out
     lines = out.splitlines()
     assert lines[0] == "llm/qwen: 2026-09-18 to 2026-10-13, by the clock of Asia/Shanghai"
@@ -54,16 +58,16 @@ def test_it_draws_the_weeks_and_names_the_sources(tmp_path: Path, capsys) -> Non
 
 
 def test_what_is_not_published_is_a_doubt(tmp_path: Path, capsys) -> None:
-    policy = file(tmp_path, "calendar: {country: CN}")
+    given = file(tmp_path, "calendar: {country: CN}")
     at = ["--at", "2058-12-01T00:00+08:00"]  # three years with swaps before it there are not
-    assert run(["calendar", "-f", policy, *at]) == 0
+    assert run(["calendar", "-f", given, *at]) == 0
     at = ["--at", "2101-06-01T00:00+08:00"]  # where the package knows nothing at all
-    assert run(["calendar", "-f", policy, *at]) == 3
+    assert run(["calendar", "-f", given, *at]) == 3
     assert "knows no holidays of CN in 2101" in " ".join(capsys.readouterr().out.split())
 
 
 def test_json_tells_moments_with_their_zone(tmp_path: Path, capsys) -> None:
-    policy = file(
+    given = file(
         tmp_path,
         'recurring: [{name: n, days: [friday], from: "22:00", to: "06:00", hold: true}]',
         "events:",
@@ -71,7 +75,7 @@ def test_json_tells_moments_with_their_zone(tmp_path: Path, capsys) -> None:
         " ramp: {before: 4h}}",
     )
     at = ["--at", "2026-09-19T00:00+08:00", "--days", "3"]
-    assert run(["calendar", "-f", policy, "--json", *at]) == 0
+    assert run(["calendar", "-f", given, "--json", *at]) == 0
     (found,) = json.loads(capsys.readouterr().out)["policies"]
     assert found["recurring"] == [
         {
@@ -97,3 +101,12 @@ def test_without_any_calendar_it_says_so(tmp_path: Path, capsys) -> None:
 def test_all_examples_can_be_shown(capsys) -> None:
     assert run(["calendar", "-f", str(ROOT / "policies")]) in (0, 3)
     assert "office/office-assistant" in capsys.readouterr().out
+
+
+def test_the_day_ahead_names_the_window_that_raises() -> None:
+    of = policy(recurring=[{"name": "office", "from": "08:00", "to": "20:00", "floor": 30}])
+    known = learn(of, tide(14), NOW, shapes=FAST)
+    day = look_ahead(of, tide(14), known, target(5), NOW)
+    (raised,) = [change for change in day.changes if change.floor == 30]
+    assert NOW + 7.8 * HOUR < raised.at < NOW + 8 * HOUR
+    assert raised.why == "office: at least 30 from Mon 08:00 to Mon 20:00"
