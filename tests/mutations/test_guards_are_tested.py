@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from autoscaler import guard
 from tests.mutations.catalogue import MUTATIONS, Mutation
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +56,12 @@ def test_unmutated_every_named_test_passes(copy):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("of", guard.GUARDS, ids=lambda of: of.__name__)
+def test_every_guard_is_mutated(of: guard.Guard):
+    source = inspect.getsource(of)
+    assert [m.name for m in MUTATIONS if m.module == "guard.py" and m.old.rstrip() in source]
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
