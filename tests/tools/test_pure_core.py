@@ -23,6 +23,7 @@ ALLOWED = {
     *("functools", "itertools", "logging", "math", "operator", "re", "typing", "types"),
     *("bisect", "difflib", "warnings", "zoneinfo"),
     *("numpy", "scipy", "statsmodels", "pydantic", "pydantic_core", "annotated_types", "yaml"),
+    *("holidays", "importlib"),  # days as data, and which version of them: part of the knowledge
     "autoscaler",
 }
 
