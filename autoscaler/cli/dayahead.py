@@ -215,7 +215,7 @@ def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, 
         ahead = plan.steps_ahead(lead, need.step) * need.step
         asked, said = dates.at_least(spec, 0, change.at, ahead)
         if said and asked >= change.floor:
-            return said[0].sentence.partition(",")[0].partition(";")[0]
+            return said[0].sentence.removesuffix(", 0 without it")
         return "the least that the policy allows"
     near = dates.events(spec, moment, 0.0)
     events = [event.name for event in near if event.first <= moment < event.last]

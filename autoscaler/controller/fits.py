@@ -111,12 +111,13 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """A fit that waits."""
+    """A fit that waits; `outdated` as the knowledge was that it is to replace."""
 
     tended: Tended
     policy: TidePolicy
     history: History
     now: float
+    outdated: bool
 
 
 class FitDesk:
@@ -160,15 +161,20 @@ class FitDesk:
         key = policy.key
         if key in self._waiting or self._orders.full() or self._stopping.is_set():
             return
-        if not self._due(policy, tended.knowledge, now):
+        if not (tended.outdated or self._due(policy, tended.knowledge, now)):
             return
         if self._clock.monotonic() < self._failed.get(key, (0, float("-inf")))[1]:
             return
+        order = _Order(
+            tended=tended, policy=policy, history=history, now=now, outdated=tended.outdated
+        )
+        tended.outdated = False  # an edit from now on makes this order's fit outdated too
         self._waiting.add(key)
         try:
-            self._orders.put_nowait(_Order(tended=tended, policy=policy, history=history, now=now))
+            self._orders.put_nowait(order)
         except queue.Full:  # another cycle was quicker; there is a next time
             self._waiting.discard(key)
+            tended.outdated = order.outdated
 
     def forget(self, key: str) -> None:
         """Let go of a policy that is no more."""
@@ -194,9 +200,9 @@ class FitDesk:
             knowledge = self._learner.learn(order.policy, order.history, order.now, self._period)
             self._learnt(order.policy, order.history, knowledge)
         except FitLate as error:
-            self._not(key, "late", error)
+            self._not(order, "late", error)
         except Exception as error:  # noqa: BLE001 a bug in a forecaster costs its knowledge only
-            self._not(key, "failed", error)
+            self._not(order, "failed", error)
         else:
             took = self._clock.monotonic() - began
             self._failed.pop(key, None)
@@ -212,10 +218,12 @@ class FitDesk:
             if order.tended.policy.spec.demand == order.policy.spec.demand:
                 order.tended.knowledge = knowledge
 
-    def _not(self, key: str, result: str, error: Exception) -> None:
+    def _not(self, order: _Order, result: str, error: Exception) -> None:
         """Count a fit that came to nothing, and wait longer before the next."""
         if self._stopping.is_set():
             return
+        key = order.policy.key
+        order.tended.outdated |= order.outdated
         tries = self._failed.get(key, (0, 0.0))[0] + 1
         wait = min(BASE * 2.0 ** min(tries - 1, 10), LIMIT)
         self._failed[key] = (tries, self._clock.monotonic() + wait)

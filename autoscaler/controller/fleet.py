@@ -20,13 +20,15 @@ class Tended:
     """One policy and what it carries from cycle to cycle.
 
     Only the worker that has the policy in hand changes `memory`; `policy` and `knowledge` are
-    replaced as a whole by others, and a cycle looks at each once.
+    replaced as a whole by others, and a cycle looks at each once. `outdated` is knowledge that
+    is good enough until it is learnt again, and due at once: the calendar is another one.
     """
 
     policy: TidePolicy
     knowledge: Knowledge | None = None
     memory: Memory = field(default_factory=Memory)
     passes: int = 0
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,4 +114,6 @@ def _edit(tended: Tended, policy: TidePolicy) -> None:
         tended.memory = replace(tended.memory, shadow=None)
     if (old.spec.demand, old.spec.time_zone) != (policy.spec.demand, policy.spec.time_zone):
         tended.knowledge = None  # learnt from another series
+    if (old.spec.calendar, old.spec.events) != (policy.spec.calendar, policy.spec.events):
+        tended.outdated = True
     tended.policy = policy

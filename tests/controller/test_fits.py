@@ -87,6 +87,20 @@ def test_knowledge_is_swapped_in_and_told_before_it_is_used() -> None:
     made.stop()
 
 
+def test_knowledge_of_another_calendar_is_learnt_again_once() -> None:
+    learner, heard = Slow(), Heard()
+    made, tended, seen = desk(learner, heard), Tended(policy("a")), history(0, 20)
+    tended.knowledge, tended.outdated = knowledge(START - 60.0), True
+    learner.go.release(2)
+    made.offer(tended, tended.policy, seen, START)
+    assert heard.told.acquire(timeout=PATIENCE)
+    wait_for(lambda: not made._waiting, "the desk is free")
+    assert tended.knowledge.fitted_at == START
+    made.offer(tended, tended.policy, seen, START)
+    assert learner.asked == ["llm/a"]
+    made.stop()
+
+
 def test_an_offer_never_waits_and_few_histories_are_held() -> None:
     learner = Slow()
     made, seen = desk(learner, Heard()), history(0, 20)

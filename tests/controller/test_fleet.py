@@ -79,3 +79,13 @@ def test_another_target_starts_without_memory() -> None:
     ref = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "name": "other"}
     made.reconcile(Listed(policies=(policy("a", targetRef=ref),)))
     assert tended.memory == Memory()
+
+
+def test_another_calendar_makes_knowledge_due_and_keeps_it_until_then() -> None:
+    made = fleet("a")
+    (tended,) = made.all()
+    tended.knowledge = known = knowledge(START)
+    holiday = {"days": [{"date": "2026-12-24", "like": "sunday"}]}
+    made.reconcile(Listed(policies=(policy("a", calendar=holiday),)))
+    assert tended.knowledge is known
+    assert tended.outdated
