@@ -35,6 +35,7 @@ class Faults:
     status : answer this HTTP status instead (503, 429, 401, …)
     drop : close the connection instead of answering
     html : answer with a web page (200 unless `status` is given), as a login proxy does
+    text : answer 200 with this text, as something else that speaks JSON does
     swallow : take requests and never answer: a black hole behind an open port
     trickle : send the answer's first byte, then one every 0.05 s of what would take for ever
     truncate : close the connection in the middle of the body
@@ -46,6 +47,7 @@ class Faults:
     status: int | None = None
     drop: bool = False
     html: bool = False
+    text: str | None = None
     swallow: bool = False
     trickle: bool = False
     truncate: bool = False
@@ -228,6 +230,8 @@ class _Handler(BaseHTTPRequestHandler):
         if faults.html:
             page = "<html><head><title>Please log in</title></head><body><form></body></html>"
             return Answer(faults.status or 200, page, "text/html")
+        if faults.text is not None:
+            return Answer(200, faults.text, "application/json")
         if faults.status is not None:
             return Answer(faults.status, "upstream is not well\n", "text/plain")
         response = answer(path, params, owner.store, owner.clock())

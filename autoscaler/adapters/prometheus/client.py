@@ -61,7 +61,10 @@ class Client:
             return self._library.custom_query_range(query, first, last, f"{step:.0f}")
 
         rows, warnings = self._asked(ask, deadline)
-        return Answered(tuple(_matrix(rows, query)), warnings)
+        try:
+            return Answered(tuple(_matrix(rows, query)), warnings)
+        except (ValueError, TypeError, LookupError) as error:  # pairs that are no pairs of numbers
+            raise self._not_prometheus() from error
 
     def series(
         self, selector: str, times: tuple[float, float], deadline: Deadline
@@ -79,6 +82,8 @@ class Client:
             return self._library.get_series(first, last, {"match[]": selector})
 
         rows, _ = self._asked(ask, deadline)
+        if not isinstance(rows, list):
+            raise self._not_prometheus()
         return tuple(row for row in rows if isinstance(row, dict))
 
     def _asked(self, ask: Any, deadline: Deadline) -> tuple[Any, tuple[str, ...]]:
@@ -99,11 +104,14 @@ class Client:
                 self._ping()  # only a slow query, if this is answered
             raise
         except (KeyError, TypeError) as error:  # the library reads ["data"]["result"] unchecked
-            raise HistoryUnavailable(
-                f"{self.where} answered JSON that is not Prometheus'", code="NotPrometheus"
-            ) from error
+            raise self._not_prometheus() from error
         self._breaker.answered()
         return rows, tuple(warnings)
+
+    def _not_prometheus(self) -> HistoryUnavailable:
+        return HistoryUnavailable(
+            f"{self.where} answered JSON that is not Prometheus'", code="NotPrometheus"
+        )
 
     def _ping(self) -> None:
         """Find out whether the server answers anything at all, and tell the breaker."""

@@ -221,7 +221,7 @@ class Session(requests.Session):
         answer.status_code = status
         try:
             answer.document = json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # no JSON, or nested without end
             self._check(status, _text(body))
             raise HistoryUnavailable(
                 f"{self.where} answered with something that is not Prometheus' JSON "
