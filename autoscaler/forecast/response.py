@@ -134,8 +134,10 @@ def behind(missed: Floats, seconds: float, step: float) -> Floats:
 
 def fall_back(recent: Floats) -> Floats:
     """Fill what a short window does not know from the longer one, and the longest by 0."""
+    if not np.isnan(recent).any():
+        return recent
     filled = recent.copy()
-    filled[-1] = np.nan_to_num(filled[-1], nan=0.0)
+    filled[-1] = np.where(np.isnan(filled[-1]), 0.0, filled[-1])
     for i in range(len(filled) - 2, -1, -1):
         filled[i] = np.where(np.isnan(filled[i]), filled[i + 1], filled[i])
     return filled

@@ -53,11 +53,10 @@ def follow(present: Ints | int, order: Ints, keep: Ints) -> Ints:
     span = 1  # low and high clamp over the last `span` steps
     while span < n:
         # the later clamp applied to the ends of the earlier one
-        earlier_low, earlier_high = low[..., :-span].copy(), high[..., :-span].copy()
         later_low, later_high = low[..., span:], high[..., span:]
-        new_low = np.clip(earlier_low, later_low, later_high)
-        new_high = np.clip(earlier_high, later_low, later_high)
+        new_low = np.minimum(np.maximum(low[..., :-span], later_low), later_high)
+        new_high = np.minimum(np.maximum(high[..., :-span], later_low), later_high)
         low[..., span:], high[..., span:] = new_low, new_high
         span *= 2
-    floors: Ints = np.clip(np.asarray(present)[..., None], low, high)
+    floors: Ints = np.minimum(np.maximum(np.asarray(present)[..., None], low), high)
     return floors
