@@ -43,7 +43,7 @@ def decide(  # long: the order of the stages, on one page
         forecast, why, failed = foresee(series, knowledge, events, steps, level)
         doubts += failed
         if forecast is not None:
-            seen = {"newest": newest(series), "recent": highest(series)}
+            seen = {"newest": newest(series), "recent": highest(series, spec.release.break_even)}
             need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
             least = dates.least(spec, need)
             planned = plan.make(present, need, lead, spec.release.break_even, least)

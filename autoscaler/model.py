@@ -334,7 +334,7 @@ class Need:
     order : shape (h,), replicas for the order quantile
     keep : shape (h,), replicas for the median
     now : replicas for the newest known demand
-    recent : replicas for the largest demand of the last half hour
+    recent : replicas for the largest demand of the last break-even
     least, most : what must stand now by expected cost, and up to what a standing replica is kept;
         None when replicas are ordered on quantiles
     """

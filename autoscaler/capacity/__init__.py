@@ -48,8 +48,8 @@ def need_of(
     forecast : quantiles of demand
     order_level : quantile on which replicas are ordered
     capacity : demand per second of one replica
-    newest, recent : newest known demand per second, and the largest of the last half hour; NaN is
-        unknown and needs nothing by itself
+    newest, recent : newest known demand per second, and the largest of the last break-even; NaN
+        is unknown and needs nothing by itself
     cover : `Knowledge.cover`
     """
     least = most = None

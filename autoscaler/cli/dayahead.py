@@ -113,7 +113,7 @@ def look_ahead(  # long: a line for each field of what it gives
         level,
         spec.capacity.per_replica,
         newest(series),
-        recent=highest(series),
+        recent=highest(series, spec.release.break_even),
         cover=knowledge.cover,
     )
     lead = lead_time(spec.cold_start.duration, period)

@@ -53,9 +53,6 @@ def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
     return series, doubts_of(history, series, known, now)
 
 
-HALF_HOUR = 1800.0
-
-
 def newest(series: Series) -> float:
     """Newest demand that is known and not older than a few minutes, else NaN."""
     tail = series.values[-max(1, round(RECENT / series.step)) :]
@@ -63,9 +60,9 @@ def newest(series: Series) -> float:
     return float(known[-1]) if len(known) else float("nan")
 
 
-def highest(series: Series) -> float:
-    """Largest known demand of the last half hour, NaN when none is known."""
-    recent = series.values[-max(1, round(HALF_HOUR / series.step)) :]
+def highest(series: Series, within: float) -> float:
+    """Largest known demand of the last `within` seconds, NaN when none is known."""
+    recent = series.values[-max(1, round(within / series.step)) :]
     known = recent[~np.isnan(recent)]
     return float(known.max()) if len(known) else float("nan")
 

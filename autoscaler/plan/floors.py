@@ -98,10 +98,12 @@ def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Rea
         )
     ]
     if floor > ordered:
+        seen = need.least is not None and need.recent >= floor
+        when = "within the last" if seen else "again within the"
         reasons.append(
             Reason(
                 code=Code.KEPT,
-                sentence=f"{_replicas(floor - ordered)} kept beyond that: needed again within the "
+                sentence=f"{_replicas(floor - ordered)} kept beyond that: needed {when} "
                 f"break-even of {break_even / 60:.0f} min",
                 numbers={"kept": floor - ordered, "breakEven": break_even},
             )

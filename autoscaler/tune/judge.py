@@ -59,8 +59,8 @@ class Judge:
         self._bounds = spec.floor
         self._lead = plan.steps_ahead(lead_time(spec.cold_start.duration, period), days.step)
         self._release = plan.steps_ahead(spec.release.after, days.step)
-        keep = plan.steps_ahead(spec.release.break_even, days.step)
-        self.reach = min(self._lead + keep, days.per_day)
+        self._keep = plan.steps_ahead(spec.release.break_even, days.step)
+        self.reach = min(self._lead + self._keep, days.per_day)
         """Slots after a day that a forecast made before its end still needs."""
         self.service = Service(
             capacity=spec.capacity.per_replica,
@@ -103,12 +103,11 @@ class Judge:
         return floors if self._bounds.max is None else np.minimum(floors, self._bounds.max)
 
     def seen(self, rows: NDArray[np.int64]) -> tuple[Ints, Ints]:
-        """Need that the newest demand and the last half hour show at each slot, flat."""
+        """Need that the newest demand and the last break-even show at each slot, flat."""
         start = int(rows[0]) * self._days.per_day
         stop = (int(rows[-1]) + 1) * self._days.per_day
         need = replicas_for(self._demand.ravel()[:stop], self.service.capacity)
-        half_hour = max(1, round(1800 / self._days.step))
-        behind = plan.largest_behind(need, half_hour - 1)
+        behind = plan.largest_behind(need, max(1, self._keep) - 1)
         return need[start - 1 : stop - 1], behind[start - 1 : stop - 1]
 
     def scores(self, trial: Trial, since: int = 0) -> Floats:

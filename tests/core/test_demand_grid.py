@@ -73,7 +73,7 @@ def test_a_long_gap_and_one_that_reaches_the_present_stay_unknown():
     assert np.isnan(series.values[200:230]).all()
     assert np.isnan(series.values[-4:]).all()
     assert (series.marks[200:230] == Mark.MISSING).all()
-    assert newest(series) == highest(series) == 10.0
+    assert newest(series) == highest(series, 1800.0) == 10.0
 
 
 def test_what_cannot_be_demand_is_refused_and_counted():
