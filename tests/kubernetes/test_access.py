@@ -10,6 +10,7 @@ import trustme
 import yaml
 
 from autoscaler.adapters.kubernetes import access
+from autoscaler.adapters.kubernetes.client import _decode, _items_of
 from autoscaler.adapters.kubernetes.problems import Busy, Denied, Unreachable, from_answer
 from autoscaler.adapters.kubernetes.resources import HPAS
 from autoscaler.errors import ConfigError
@@ -169,3 +170,16 @@ def test_an_answer_of_something_else_is_one_line(body: bytes, words: str):
     assert said.startswith(f"GET /version: {words}")
     assert said.endswith("(HTTP 502)")
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("body", [b"null", b"[]", b"{", b"<html>", b"[" * 100_000])
+def test_what_is_no_object_is_no_answer(body: bytes):
+    with pytest.raises(Unreachable, match="the answer is not"):
+        _decode(body, "GET /version")
+
+
+@pytest.mark.parametrize("items", [["x"], {"a": 1}, [{}], [{"metadata": None}], "x"], ids=str)
+def test_what_is_no_list_of_objects_is_not_an_empty_one(items: object):
+    with pytest.raises(Unreachable, match="not a list of objects"):
+        _items_of({"items": items}, "/api/v1/pods")
+    assert _items_of({"items": None}, "/api/v1/pods") == []

@@ -111,8 +111,8 @@ class Cluster:
             try:
                 page = self._call("GET", path, query)
             except Expired:
-                return list(self._call("GET", path, base).get("items") or ())
-            items += page.get("items") or ()
+                return _items_of(self._call("GET", path, base), path)
+            items += _items_of(page, path)
             token = (page.get("metadata") or {}).get("continue") or ""
             if not token:
                 return items
@@ -293,8 +293,18 @@ def _decode(answer: bytes, what: str) -> Json:
     """Answer as a dict; anything else is not the API that we speak."""
     try:
         document = json.loads(answer)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unreachable(f"{what}: the answer is not JSON: {answer[:80]!r}") from error
     if not isinstance(document, dict):
         raise Unreachable(f"{what}: the answer is not an object: {answer[:80]!r}")
     return document
+
+
+def _items_of(page: Json, path: str) -> Items:
+    """Objects of one page of a LIST, each with metadata; Go writes an empty list as null."""
+    items = page.get("items") or []
+    if not isinstance(items, list) or not all(
+        isinstance(item, dict) and isinstance(item.get("metadata"), dict) for item in items
+    ):
+        raise Unreachable(f"GET {path}: the answer is not a list of objects")
+    return items
