@@ -171,7 +171,6 @@ def _moment(at: float, zone: str) -> str:
     return f"{in_zone(at, zone):%a %Y-%m-%d %H:%M}"
 
 
-# long: a line for each field of the document
 def document_of(ahead: CalendarAhead) -> dict[str, Any]:
     """Everything as one JSON document."""
     zone = ahead.zone
