@@ -284,7 +284,7 @@ def test_a_first_read_that_runs_out_of_time_goes_on_with_the_next_cycle(
     server: PrometheusServer, clock: Clock
 ):
     asked = policy(query="sum(rps)", history="28d")
-    source = PrometheusDemand(config(server, timeout="1s"))
+    source = PrometheusDemand(config(server, timeout="4s"))
 
     def third_is_slow() -> Faults:
         return Faults(delay=30.0) if len(server.requests) == 3 else Faults()
