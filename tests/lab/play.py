@@ -17,6 +17,7 @@ import math
 import threading
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,7 +35,7 @@ from tests.lab.tide import DAY, DAYS, Floats, Tide
 from tests.lab.watching import Bystander
 
 SERVICES = ("act", "observe", "blind", "applied")
-CAPACITY = 100.0  # requests per second that one replica carries
+CAPACITY = 200.0  # requests per second that one replica carries
 COLD_START = 40.0  # seconds that kwok's pods take
 FOUND = 2  # minReplicas that stood before Foretide
 CEILING = 20
@@ -58,10 +59,23 @@ class Evening:
     killed_at: float
     applied_at: float
 
-    def need(self, at: float, margin: float = 0.0) -> int:
-        """Replicas for the mean demand of the minute from `at` on, less a share of it."""
+    def need(self, at: float) -> int:
+        """Replicas for the mean demand of the minute from `at` on."""
         demand = float(np.mean(self.tide.demand(np.arange(at, at + 60.0))))
-        return math.ceil(demand * (1 - margin) / CAPACITY)
+        return math.ceil(demand / CAPACITY)
+
+    def longest_wait(self, service: str, start: float, end: float) -> float:
+        """Longest wait in seconds in [start, end) if Ready replicas worked off what arrives."""
+        seen = self.seen.between(service, start - 5.0, end)
+        backlog, longest = 0.0, 0.0
+        for before, after in pairwise(seen):
+            if before.at < start:
+                continue
+            served = before.ready * CAPACITY
+            arrives = float(self.tide.demand(np.array([before.at]))[0])
+            backlog = max(0.0, backlog + (arrives - served) * (after.at - before.at))
+            longest = max(longest, backlog / served if served else float("inf"))
+        return longest
 
     def floors(self, service: str, user: str) -> list[tuple[float, int]]:
         """(time, floor) of each successful write of a floor by `user`, from the audit log."""
@@ -142,7 +156,7 @@ class Play:
         own.kill()
         killed_at = time.time()
         _sleep_until(tide.end)
-        wait_until(lambda: seen.last("act").floor == FOUND, "the floor is let go", 300)
+        wait_until(lambda: seen.last("act").floor == FOUND, "the floor is let go", 600)
         _sleep_until(tide.end + 4 * RELEASE)
         return Evening(
             tide=tide,

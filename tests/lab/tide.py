@@ -28,7 +28,9 @@ class Shape:
     """How long the parts of a pressed evening take, in seconds."""
 
     rise: float = 60.0
-    plateau: float = 240.0
+    plateau: float = 300.0
+    before_surge: float = 60.0
+    surge: float = 90.0
     fall: float = 60.0
 
     @property
@@ -68,7 +70,7 @@ class Tide:
     ----------
     rise_at : POSIX seconds at which today's rise starts
     slots : shape (2016,), demand per second of the recording
-    surge : factor on the second half of today's plateau: what no forecast can know
+    surge : factor on the middle of today's plateau: what no forecast can know
     """
 
     rise_at: float
@@ -84,11 +86,16 @@ class Tide:
     @property
     def surge_at(self) -> float:
         """POSIX seconds at which today's surge starts."""
-        return self.plateau_at + self.shape.plateau / 2
+        return self.plateau_at + self.shape.before_surge
+
+    @property
+    def surge_end(self) -> float:
+        """POSIX seconds at which today's surge ends, and the plateau is as ever again."""
+        return self.surge_at + self.shape.surge
 
     @property
     def fall_at(self) -> float:
-        """POSIX seconds at which today's fall starts, and the surge ends."""
+        """POSIX seconds at which today's fall starts."""
         return self.plateau_at + self.shape.plateau
 
     @property
@@ -112,7 +119,7 @@ class Tide:
         known = np.flatnonzero(np.isfinite(slots))
         value: Floats = np.interp(slot, known, slots[known])
         hole = np.isnan(slots[slot.astype(int)])
-        surging = (times >= self.surge_at) & (times < self.fall_at)
+        surging = (times >= self.surge_at) & (times < self.surge_end)
         past = day < 0
         return np.where(hole & past, np.nan, np.where(surging, value * self.surge, value))
 
