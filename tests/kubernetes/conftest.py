@@ -12,7 +12,7 @@ from tests.kubernetes.world import World, lab, sandbox
 @pytest.fixture(params=["sandbox", pytest.param("real", marks=pytest.mark.lab)])
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     if request.param == "real":
-        real = lab(request.getfixturevalue("control_plane"))
+        real = lab(request.getfixturevalue("quiet_plane"))
         yield real
         real.close()
         return

@@ -15,8 +15,8 @@ from tests.lab.api import ApiError
 
 
 @pytest.fixture
-def world(control_plane: Any) -> Iterator[World]:
-    real = lab(control_plane)
+def world(quiet_plane: Any) -> Iterator[World]:
+    real = lab(quiet_plane)
     yield real
     real.close()
 

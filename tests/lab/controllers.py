@@ -20,7 +20,7 @@ class Controllers:
     """Running controller manager, scheduler and kwok on a control plane."""
 
     # long: flags of three programs
-    def __init__(self, plane: ControlPlane, nodes: int = 8) -> None:
+    def __init__(self, plane: ControlPlane, nodes: int = 32) -> None:
         self.plane = plane
         manager, scheduler = free_ports(2)
         home = plane.home

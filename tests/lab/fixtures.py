@@ -40,6 +40,16 @@ def control_plane(lab_programs: None, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="session")
+def quiet_plane(lab_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A `plane.ControlPlane` of its own on which no controller runs: only tests write there."""
+    from tests.lab.plane import ControlPlane  # noqa: PLC0415 (see control_plane)
+
+    plane = ControlPlane(tmp_path_factory.mktemp("quiet"))
+    yield plane
+    plane.stop()
+
+
+@pytest.fixture(scope="session")
 def controllers(control_plane: Any) -> Iterator[Any]:
     """`controllers.Controllers` on that plane: HPA every 2 s, scheduler, GPU nodes, cold starts."""
     from tests.lab.controllers import Controllers  # noqa: PLC0415 (see control_plane)
