@@ -135,6 +135,7 @@ class Controller:
             self._say_held(f"the policies cannot be read, so nothing changes: {error}")
             return
         self._listed = listed
+        self._w.gives_back.seen(listed.policies)
         changes = self.fleet.reconcile(listed)
         for policy in changes.added:
             self._queue.put(policy.key)

@@ -64,6 +64,10 @@ class Returned(Protocol):
 class GivesBack(Protocol):
     """Gives back, slowly, the floors of targets that no policy names any more."""
 
+    def seen(self, policies: Iterable[TidePolicy]) -> None:
+        """Remember how slowly the floors of these are released, should they go."""
+        ...
+
     def sweep(self, listed: Listed, in_force: Iterable[TidePolicy] = ()) -> Sequence[Returned]:
         """Give back what is due; `in_force` are last good versions that the source lost.
 
@@ -77,6 +81,9 @@ class GivesBack(Protocol):
 
 class GivesNothing:
     """For runs that must not give anything back."""
+
+    def seen(self, policies: Iterable[TidePolicy]) -> None:
+        """Do nothing."""
 
     def sweep(
         self,

@@ -395,6 +395,16 @@ def test_a_removed_policy_gives_back_after_its_release(world: World):
     assert giving.sweep(Listed(policies=(other,))) == ()
 
 
+def test_a_policy_that_goes_before_any_sweep_is_released_as_it_asked(world: World):
+    policy, other = raised(world), raised(world, "other")
+    clock = Clock()
+    giving = giving_back(world, clock, after=policy.spec.release.after + 3600)
+    giving.seen([policy])  # the controller's listing saw it, no sweep did
+    assert not giving.sweep(Listed(policies=(other,)))[0].done
+    clock.now += policy.spec.release.after
+    assert giving.sweep(Listed(policies=(other,)))[0].done
+
+
 def test_a_source_that_is_empty_or_unreadable_removes_nothing(world: World):
     policy, other = raised(world), world.policy("other")
     clock = Clock()

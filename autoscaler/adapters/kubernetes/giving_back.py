@@ -117,6 +117,14 @@ class GivingBack:
         self._after: dict[_Place, float] = {}
         self._since: dict[tuple[_Place, str], float] = {}
 
+    def seen(self, policies: Iterable[TidePolicy]) -> None:
+        """Remember how slowly the floors of these are released, should they go.
+
+        Told at every listing, from any thread: a policy may be gone before the next sweep.
+        """
+        for policy in policies:
+            self._after[_place_of(policy)] = policy.spec.release.after
+
     def sweep(self, listed: Listed, in_force: Iterable[TidePolicy] = ()) -> tuple[Returned, ...]:
         """Give back what is due.
 
@@ -138,8 +146,7 @@ class GivingBack:
         """
         followed = (*listed.policies, *in_force)
         named = {_place_of(policy) for policy in followed}
-        for policy in listed.policies:
-            self._after[_place_of(policy)] = policy.spec.release.after
+        self.seen(listed.policies)
         # a source that is empty, or not wholly readable, removes nothing
         if not listed.policies or not listed.complete:
             self._since.clear()
