@@ -15,7 +15,7 @@ from typing import NamedTuple
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from autoscaler.cli.options import HELP, ExitCode, examples, version
+from autoscaler.cli.options import ExitCode, examples, version
 from autoscaler.errors import ForetideError, InputError
 
 PROGRAM = "foretide"
@@ -113,7 +113,7 @@ def print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
 
 @click.group(
     cls=LazyGroup,
-    context_settings=HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(
         ("see it work, without a cluster", "foretide demo"),
         ("what would tomorrow look like?", "foretide plan -f policies/vllm.yaml"),

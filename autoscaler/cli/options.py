@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-"""Context settings of every group, so that a command's help is the same wherever it is asked."""
-
 
 class ExitCode(IntEnum):
     """How a command ended. A command returns one of these (nothing means DONE)."""

@@ -8,7 +8,6 @@ import click
 
 from autoscaler.cli.options import (
     DURATION,
-    HELP,
     ExitCode,
     common_options,
     configuration,
@@ -30,12 +29,11 @@ KINDS = (
 
 
 @click.group(
-    context_settings=HELP,
     epilog=examples(
         ("a public trace", "foretide trace import burstgpt BurstGPT_1.csv burstgpt.csv.gz"),
         ("one's own", "foretide trace export -f qwen.yaml --prometheus http://:9090 own.csv.gz"),
         ("what is in it, and what suits it", "foretide trace describe own.csv.gz"),
-    ),
+    )
 )
 def command() -> None:
     """Import, export and describe recorded traffic.

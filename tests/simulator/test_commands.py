@@ -6,8 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from autoscaler.cli.simulate import command as simulate
-from autoscaler.cli.trace import command as trace
+from autoscaler.cli.main import cli
 from autoscaler.errors import InputError
 from autoscaler.simulator.peers import peers
 from autoscaler.world.tides import Tide, make_tide
@@ -31,14 +30,14 @@ def files(tmp_path):
     return tmp_path
 
 
-def call(program, *words):
-    return CliRunner().invoke(program, [str(word) for word in words], standalone_mode=False)
+def call(*words):
+    return CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
 
 
 def test_list_peers():
-    answer = call(simulate, "--list-peers")
+    answer = call("simulate", "--list-peers")
     assert [line.split()[0] for line in answer.stdout.splitlines()] == list(peers())
-    found = json.loads(call(simulate, "--list-peers", "--json").stdout)
+    found = json.loads(call("simulate", "--list-peers", "--json").stdout)
     assert found[0].keys() == {"name", "source"}
 
 
@@ -46,7 +45,7 @@ def test_list_peers():
 def test_everything_in_a_folder(files):
     out = files / "out"
     answer = call(
-        *(simulate, "-f", files / "policy.yaml", "--trace", files / "traffic.csv", "--out", out),
+        *("simulate", "-f", files / "policy.yaml", "--trace", files / "traffic.csv", "--out", out),
         *("--against", "hpa,kpa", "--tuned", "--frontier", "--step", "10m", "--gpu-price", "2"),
         *("--within-slot", "hold", "--json"),
     )
@@ -95,7 +94,7 @@ def test_everything_in_a_folder(files):
 )
 def test_bad_questions_are_refused_in_words(files, words, message, monkeypatch):
     monkeypatch.chdir(files)
-    answer = call(simulate, *words)
+    answer = call("simulate", *words)
     assert isinstance(answer.exception, InputError)
     assert message in str(answer.exception)
 
@@ -104,16 +103,16 @@ def test_trace_import_and_describe(files):
     log = files / "log.csv"
     rows = (f"2026-03-{2 + i // 24:02d}T{i % 24:02d}:30:00Z" for i in range(24 * 20))
     log.write_text("timestamp\n" + "\n".join(rows) + "\nyesterday\n")
-    answer = call(trace, "import", "log", log, files / "own.csv.gz", "--slot", "1h")
+    answer = call("trace", "import", "log", log, files / "own.csv.gz", "--slot", "1h")
     assert answer.return_value == 0
     assert "line 482: " in answer.stderr
     assert "480 slots; 1 rows were not used" in answer.stderr
-    found = json.loads(call(trace, "describe", files / "own.csv.gz", "--json").stdout)
+    found = json.loads(call("trace", "describe", files / "own.csv.gz", "--json").stdout)
     assert (found["days"], found["slot"], found["holes"]) == (20.0, 3600.0, 0.0)
 
 
 def test_describe_sees_a_tide(files):
-    answer = call(trace, "describe", files / "traffic.csv", "--out", files / "pictures")
+    answer = call("trace", "describe", files / "traffic.csv", "--out", files / "pictures")
     assert answer.return_value == 0
     assert "A clear" in answer.stdout
     assert "Mean day" in answer.stdout
@@ -127,7 +126,7 @@ def test_scenarios_end_with_1_when_a_claim_fails(files):
         "world: {step: 10m, history: 3d, settle: 1h}\nclaims: ['score >= 1', 'score < 0.5']\n"
     )
     (files / "small.yaml").write_text(text)
-    answer = call(simulate, "--scenario", files / "small.yaml", "--out", files / "out")
+    answer = call("simulate", "--scenario", files / "small.yaml", "--out", files / "out")
     assert answer.return_value == 1
     assert "holds  score >= 1: score is" in answer.stdout
     assert "FAILED score < 0.5: score is" in answer.stdout
