@@ -9,10 +9,12 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
+
+from autoscaler.adapters.listener import Listener
 
 Check = Callable[[], str]
 """Why not, in a sentence; or nothing when all is well."""
@@ -40,7 +42,7 @@ class Web:
             "/readyz": lambda _accept: _answer(ready),
             "/metrics": lambda accept: _metrics(registry, accept),
         }
-        server = _Server6 if ":" in host else _Server
+        server = _Server6 if ":" in host else Listener
         self._server = server((host, port), _handler(pages))
         self._thread = threading.Thread(
             target=self._server.serve_forever,
@@ -65,14 +67,7 @@ class Web:
         self._server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
-    """Requests in daemon threads, so that a slow reader does not keep the process."""
-
-    daemon_threads = True
-    block_on_close = False
-
-
-class _Server6(_Server):
+class _Server6(Listener):
     """The same on an IPv6 address; `::` takes both where the system allows."""
 
     address_family = socket.AF_INET6

@@ -17,10 +17,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from autoscaler.adapters.listener import Listener
 from autoscaler.sandbox.prometheus_api import Answer, Params, answer
 from autoscaler.sandbox.promql import Store
 
@@ -143,11 +144,9 @@ class PrometheusServer:
         self.stop()
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(Listener):
     """The listening socket, and every connection that it must close at the end."""
 
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 256
 
     def __init__(self, owner: PrometheusServer, port: int, tls: ssl.SSLContext | None) -> None:
@@ -182,9 +181,6 @@ class _Server(ThreadingHTTPServer):
         for connection in held:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that goes away is not worth a traceback."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -110,7 +110,7 @@ def understood(group: click.Group, arguments: list[str]) -> None:
     if arguments[0] in ("--version", "--help"):
         return
     assert arguments[0] in COMMANDS
-    context = click.Context(group)
+    context = click.Context(group, **group.context_settings)
     command = group.get_command(context, arguments[0])
     assert command is not None
     if "--help" in arguments:
@@ -119,7 +119,7 @@ def understood(group: click.Group, arguments: list[str]) -> None:
         subcommand = command.get_command(context, arguments[1])
         assert subcommand is not None
         command, arguments = subcommand, arguments[1:]
-    with click.Context(command, info_name=arguments[0]) as parsing:
+    with click.Context(command, info_name=arguments[0], parent=context) as parsing:
         parsing.resilient_parsing = True
         command.parse_args(parsing, list(arguments[1:]))
         unknown = [each for each in arguments[1:] if each.startswith("--")]

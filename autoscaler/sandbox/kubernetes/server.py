@@ -12,11 +12,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any
 
 from autoscaler.adapters.kubernetes.resources import NAMESPACES, Json, Resource
+from autoscaler.adapters.listener import Listener
 from autoscaler.sandbox.kubernetes import answers
 from autoscaler.sandbox.kubernetes.faults import Denial, Faults
 from autoscaler.sandbox.kubernetes.requests import Api, Request
@@ -242,11 +243,9 @@ class KubernetesServer:
         return False
 
 
-class _Http(ThreadingHTTPServer):
+class _Http(Listener):
     """Listener that can hang up on everybody: kept-alive connections outlive `shutdown`."""
 
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 256
 
     def __init__(self, server: KubernetesServer) -> None:
