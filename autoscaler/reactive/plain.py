@@ -5,9 +5,10 @@ The replay, the score and the selection of forecasters use it, on many timelines
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autoscaler.model import Floats, Ints
 
@@ -18,14 +19,21 @@ class PlainHpa:
 
     Attributes
     ----------
-    target : share of a replica's capacity that it aims at, > 0
+    target : share of a replica's capacity that it aims at, > 0: one for all timelines, or one for
+        each, shape (m,)
     tolerance : no move while |ratio - 1| is at most this
     window : steps, this one included, whose largest wish bounds a move down
     """
 
-    target: float = 0.7
+    target: float | Floats = 0.7
     tolerance: float = 0.1
     window: int = 6
+
+    def of(self, lanes: NDArray[np.int64]) -> PlainHpa:
+        """Give the settings above the timelines of those lanes (indices, which may repeat)."""
+        if not isinstance(self.target, np.ndarray):
+            return self
+        return replace(self, target=self.target[lanes])
 
 
 def plain_wanted(observed: Floats, total: Ints, capacity: float, hpa: PlainHpa) -> Ints:

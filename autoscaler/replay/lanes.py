@@ -39,7 +39,8 @@ def under_hpa(  # long: cut, run and join belong together, on the same indices
     lane_demand = np.repeat(padded.reshape(chunks, length), m, axis=0).T
     lane_floors = beneath.reshape(m, chunks, length).transpose(2, 1, 0).reshape(length, -1)
     start = _guess(padded, beneath, (length, chunks), service, hpa)
-    total, ready, backlog, end = _advance(lane_demand, lane_floors, start, service, hpa)
+    above = hpa.of(np.arange(chunks * m) % m)
+    total, ready, backlog, end = _advance(lane_demand, lane_floors, start, service, above)
     for _ in range(chunks):
         wrong = (
             np.flatnonzero(
@@ -53,7 +54,9 @@ def under_hpa(  # long: cut, run and join belong together, on the same indices
             break
         begin = end.lanes(wrong - m)
         start.put(wrong, begin)
-        part = _advance(lane_demand[:, wrong], lane_floors[:, wrong], begin, service, hpa)
+        part = _advance(
+            lane_demand[:, wrong], lane_floors[:, wrong], begin, service, above.of(wrong)
+        )
         total[:, wrong], ready[:, wrong], backlog[:, wrong] = part[:3]
         end.put(wrong, part[3])
 
@@ -154,8 +157,9 @@ def _guess(
     at = borders[:, None] - warm + np.arange(warm)  # (chunks - 1, warm)
     lane_demand = np.repeat(demand[at], m, axis=0).T
     lane_floors = floors[:, at].transpose(2, 1, 0).reshape(warm, -1)
-    begin = _settled(lane_demand[0], lane_floors[0], service, hpa)
-    later = _advance(lane_demand, lane_floors, begin, service, hpa)[3]
+    above = hpa.of(np.arange((chunks - 1) * m) % m)
+    begin = _settled(lane_demand[0], lane_floors[0], service, above)
+    later = _advance(lane_demand, lane_floors, begin, service, above)[3]
     return _State(
         np.concatenate([first.totals, later.totals], axis=1),
         np.concatenate([first.wanted, later.wanted], axis=1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 
 import numpy as np
@@ -31,7 +30,7 @@ class PlainAbove:
     def desire(self, seen: Seen) -> int:
         """Wish of this step, bounded by the window's largest and the step's limit."""
         if not self._wanted:  # the first look: as if this demand had stood for long
-            first = math.ceil(seen.observed / (seen.capacity * self.hpa.target) - 1e-9)
+            first = int(np.ceil(seen.observed / (seen.capacity * self.hpa.target) - 1e-9))
             self._wanted.extend([first] * self.hpa.window)
             return first
         total = np.asarray([seen.total])

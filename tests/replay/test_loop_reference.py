@@ -98,3 +98,17 @@ def test_days_that_run_side_by_side_join_to_the_plain_loop(load):
     )
     floors = np.stack([np.full(len(minutes), 2), 1 + (minutes // 600) % 13])
     agree(demand, floors, Service(capacity=10.0, ceiling=24), PlainHpa())
+
+
+def test_each_timeline_may_have_a_target_of_its_own():
+    """As if each were replayed alone, also where days run side by side and join again."""
+    rng = np.random.default_rng(8)
+    minutes = np.arange(3 * 1440 + 55)
+    demand = 90 * (1 + 0.8 * np.sin(minutes / 1440 * 2 * np.pi)) * rng.gamma(4, 0.25, len(minutes))
+    service, targets = Service(capacity=10.0), np.array([0.5, 0.7, 0.95])
+    floors = np.stack([1 + (minutes // 600) % 13, np.full(len(minutes), 3), minutes // 900])
+    together = replay(demand, floors, service, PlainHpa(target=targets))
+    for row, target in enumerate(targets.tolist()):
+        alone = replay(demand, floors[row], service, PlainHpa(target=target))
+        np.testing.assert_array_equal(together.total[row], alone.total[0])
+        np.testing.assert_array_equal(together.backlog[row], alone.backlog[0])
