@@ -7,14 +7,11 @@ with a stepped one, and by `explain` with what was recorded. The same inputs giv
 from __future__ import annotations
 
 from autoscaler import dates, guard, plan, remember
-from autoscaler.capacity import lead_time, need_of
+from autoscaler.capacity import lead_time, need_of, rule_of
 from autoscaler.demand import highest, newest, regular
 from autoscaler.forecast import foresee
 from autoscaler.model import Decision, Knowledge, Memory, Observation
 from autoscaler.policy import TidePolicy
-
-DEFAULT_ORDER_LEVEL = 0.95
-"""Quantile on which replicas are ordered while nothing was learnt."""
 
 
 def decide(  # long: the order of the stages, on one page
@@ -38,7 +35,7 @@ def decide(  # long: the order of the stages, on one page
         doubts += found
     if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
         steps = plan.horizon(lead, spec.release.break_even, series.step)
-        level, cover = (DEFAULT_ORDER_LEVEL, None) if knowledge is None else knowledge.rule
+        level, cover = rule_of(knowledge, spec.price.per_percent_late)
         events = dates.events(spec, series.end, steps * series.step)
         forecast, why, failed = foresee(series, knowledge, events, steps, level)
         doubts += failed

@@ -252,11 +252,6 @@ class Knowledge:
     cover: float | None = None
     events: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
-    @property
-    def rule(self) -> tuple[float, float | None]:
-        """How replicas are ordered: the quantile, and the price of demand above what stands."""
-        return self.order_level, self.cover
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:

@@ -164,6 +164,16 @@ class Promise(Model):
     about what a person at a chat waits for the first word."""
 
 
+class Price(Model):
+    """What lateness is worth."""
+
+    per_percent_late: Annotated[Number, Field(ge=0.01, le=100, allow_inf_nan=False)] = 1.0
+    """How many times its own replica-hours one per cent of late requests is worth. 1: a service
+    that is one per cent late may cost twice as much if that makes nobody late. Higher orders more
+    and keeps it longer. What is chosen nightly is chosen by
+    `cost × (1 + 100 × price × late share)`."""
+
+
 class Spec(Model):
     """What is wanted for one service."""
 
@@ -188,6 +198,8 @@ class Spec(Model):
     """How replicas are let go."""
     promise: Promise = Promise()
     """What counts as late."""
+    price: Price = Price()
+    """What lateness is worth."""
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
     """Known one-off events. Where several overlap, their factors multiply, and of several
     `demand` the largest counts, whatever the factors."""

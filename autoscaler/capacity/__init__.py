@@ -7,16 +7,40 @@ import math
 import numpy as np
 
 from autoscaler.capacity.newsvendor import least_and_most
-from autoscaler.model import Floats, Forecast, Ints, Need
+from autoscaler.model import Floats, Forecast, Ints, Knowledge, Need
 
 ACTUATION = 15.0
 """Seconds until an autoscaler acts on a new floor: the HPA's default sync period."""
+
+USUAL_ODDS = 19.0
+"""Odds of the quantile on which replicas are ordered where nothing was learnt, at a price of
+lateness of 1: the 0.95 quantile."""
 
 _TOLERANCE = 1e-6
 """Relative; values have float32 precision (6e-8), and 3.2000001 times a capacity is 3 of them."""
 
 _MOST = 1e6
 """Replicas beyond any cluster: an absurd demand must not overflow."""
+
+
+def usual_level(price: float) -> float:
+    """Quantile on which replicas are ordered where nothing was learnt, in (0, 1).
+
+    A replica that is ordered for naught costs its time, demand that finds none costs the price
+    times as much: the odds of the quantile are in proportion to the price.
+
+    Parameters
+    ----------
+    price : `price.perPercentLate`, > 0
+    """
+    return USUAL_ODDS * price / (1 + USUAL_ODDS * price)
+
+
+def rule_of(knowledge: Knowledge | None, price: float) -> tuple[float, float | None]:
+    """How replicas are ordered: the quantile, and `Knowledge.cover`."""
+    if knowledge is None:
+        return usual_level(price), None
+    return knowledge.order_level, knowledge.cover
 
 
 def replicas_for(demand: Floats, capacity: float) -> Ints:

@@ -191,9 +191,11 @@ def _forecast(decision: Decision, told: Explanation) -> str:
 
 def _level(told: Explanation) -> float:
     """Quantile on which was ordered."""
-    from autoscaler.decide import DEFAULT_ORDER_LEVEL
+    from autoscaler.capacity import usual_level
 
-    return DEFAULT_ORDER_LEVEL if told.knowledge is None else told.knowledge.order_level
+    if told.knowledge is not None:
+        return told.knowledge.order_level
+    return usual_level(told.record.policy.spec.price.per_percent_late)
 
 
 def _ahead(decision: Decision) -> int:

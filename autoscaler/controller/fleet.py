@@ -21,7 +21,7 @@ class Tended:
 
     Only the worker that has the policy in hand changes `memory`; `policy` and `knowledge` are
     replaced as a whole by others, and a cycle looks at each once. `outdated` is knowledge that
-    is good enough until it is learnt again, and due at once: the calendar is another one.
+    is good enough until it is learnt again, and due at once: what it was learnt for is another.
     """
 
     policy: TidePolicy
@@ -114,6 +114,6 @@ def _edit(tended: Tended, policy: TidePolicy) -> None:
         tended.memory = replace(tended.memory, shadow=None)
     if (old.spec.demand, old.spec.time_zone) != (policy.spec.demand, policy.spec.time_zone):
         tended.knowledge = None  # learnt from another series
-    if (old.spec.calendar, old.spec.events) != (policy.spec.calendar, policy.spec.events):
-        tended.outdated = True
+    if old.spec != policy.spec.model_copy(update={"mode": old.spec.mode}):
+        tended.outdated = True  # by calendar, cold start, price, ... a choice is made
     tended.policy = policy

@@ -143,8 +143,7 @@ class _Life:
         result = self._pilot.tick(now + skew)
         self.track.floors[step] = world.floor
         if result.decision is not None:
-            level = self._pilot.knowledge.order_level if self._pilot.knowledge else 0.95
-            self.track.note(step, result.decision, level, world.floor)
+            self.track.note(step, result.decision, self._pilot.level, world.floor)
             if result.outcome is Outcome.WRITTEN and world.floor < result.decision.present:
                 self._lowered(now)
         return world.step(self._plain.service.step)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autoscaler import tune
+from autoscaler.capacity import usual_level
 from autoscaler.cycle import run_once
-from autoscaler.decide import DEFAULT_ORDER_LEVEL
 from autoscaler.errors import HistoryUnavailable
 from autoscaler.model import Decision, Floats, History, Ints, Knowledge, Memory, Result
 from autoscaler.policy import TidePolicy
@@ -62,6 +62,13 @@ class Pilot:
         self.knowledge: Knowledge | None = None
         self.learnings: list[Learning] = []
         self._learnt = learnt
+
+    @property
+    def level(self) -> float:
+        """Quantile on which replicas are ordered."""
+        if self.knowledge is not None:
+            return self.knowledge.order_level
+        return usual_level(self.policy.spec.price.per_percent_late)
 
     def tick(self, now: float) -> Result:
         """Fit when a fit is due, then run one cycle."""
@@ -209,8 +216,7 @@ def _one(world: PlainWorld, pilot: Pilot, track: Track, step: int) -> None:
     floor = pilot.ports.targets.observe(pilot.policy).floor
     track.floors[step] = floor
     if decision is not None:
-        level = pilot.knowledge.order_level if pilot.knowledge else DEFAULT_ORDER_LEVEL
-        track.note(step, decision, level, floor)
+        track.note(step, decision, pilot.level, floor)
 
 
 def play_ours(world: PlainWorld, reference: float, policy: TidePolicy | None = None) -> Run:

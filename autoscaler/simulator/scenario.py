@@ -244,6 +244,7 @@ def world_of(scenario: Scenario, policy: TidePolicy) -> PlainWorld:
             step=given.step,
             wait=spec.promise.wait,
             start_cost=spec.release.break_even,
+            price=spec.price.per_percent_late,
         ),
         start=start,
         measured=start + round(given.settle / given.step),

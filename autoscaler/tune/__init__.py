@@ -8,9 +8,10 @@ would have waited. The lowest score wins:
 
     score = cost / clairvoyant's cost x (1 + 100 x price x late fraction).
 
-The price of lateness is 1: one per cent of late requests is worth the service's replica-hours once
-over. "No tide" is among the candidates, so where no tide helps it is chosen. Everything is a pure
-function of (policy, history, now): a record needs no more to rebuild it.
+The price of lateness is the policy's (`price.perPercentLate`); what it pays for is also what a
+choice is drawn to while few days were replayed. "No tide" is among the candidates, so where no tide
+helps it is chosen. Everything is a pure function of (policy, history, now): a record needs no more
+to rebuild it.
 """
 
 from autoscaler.tune.judge import ORDER_LEVELS

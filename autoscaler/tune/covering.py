@@ -7,6 +7,7 @@ could have been decided then.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,10 +28,10 @@ from autoscaler.model import Floats, Ints
 from autoscaler.tune.judge import Judge, Trial
 
 COVERS = tuple(float(2.6 * 3 ** (i / 2)) for i in range(11))
-"""Prices of uncovered demand that are tried."""
+"""Prices of uncovered demand that are tried, at a price of lateness of 1."""
 
 USUAL_COVER = 18.0
-"""Price that a choice is drawn to."""
+"""Price that a choice is drawn to, at a price of lateness of 1."""
 
 DRAW = 2.0
 """Days that speak for the usual price before any was replayed: on 27 recorded services one was less
@@ -42,27 +43,58 @@ _GRID = 48  # numbers of replicas that are told apart in a replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """What the replay chose; `drawn`, logarithm of the score and its draw, is what is compared."""
+class Tried:
+    """Every price and season, replayed on the same days.
 
-    cover: float
-    season: int
-    score: float
-    drawn: float
+    Attributes
+    ----------
+    found : price and season of each
+    trial : floors of each
+    scores : shape (m,)
+    drawn : shape (m,), logarithm of the score and its draw: what is compared
+    """
+
+    found: tuple[tuple[float, int], ...]
+    trial: Trial
+    scores: Floats
+    drawn: Floats
+
+    def best(self, cover: float) -> int:
+        """Where the best season of a price stands."""
+        at = [i for i, (price, _) in enumerate(self.found) if price == cover]
+        return min(at, key=lambda i: (self.drawn[i], i))
 
 
-def choose(judge: Judge, days: Days, tables: Tables, reach: Reach, since: int) -> Chosen | None:
+def covers_at(price: float) -> tuple[float, ...]:
+    """Prices of uncovered demand that are tried at a price of lateness.
+
+    The same ladder at every price, entered higher up: were it stretched instead, a little more
+    for lateness could mean a rung that covers less.
+    """
+    rungs = round(2 * math.log(price, 3))
+    return tuple(cover * 3 ** (rungs / 2) for cover in COVERS)
+
+
+def try_all(  # long: half of it says what is tried
+    judge: Judge,
+    days: Days,
+    tables: Tables,
+    reach: Reach,
+    since: int,
+    covers: tuple[float, ...],
+) -> Tried | None:
     """Replay every price and season on the whole days from row `since` on; None without any.
 
     Parameters
     ----------
     since : first row that may be replayed, so that others are compared on the same days
+    covers : prices of uncovered demand
     """
     first = max(_LEAST_DAYS, since)
     rows = np.arange(first, judge.whole)
     if len(rows) < 1:
         return None
-    least, most = _least_and_most(judge, days, tables, reach, rows)
+    least, most = _least_and_most(judge, days, tables, reach, rows, covers)
     floors, found = [], []
     for season, name in SEASONS.items():
         if season and first < season:
@@ -73,18 +105,17 @@ def choose(judge: Judge, days: Days, tables: Tables, reach: Reach, since: int) -
             before = replicas_for(np.maximum(ago, 0.0), judge.service.capacity)
             raised = np.maximum(least, np.minimum(most, before))
         floors.append(judge.held(raised, np.maximum(raised, most)))
-        found += [(cover, season) for cover in COVERS]
+        found += [(cover, season) for cover in covers]
     trial = Trial(rows=rows, floors=np.concatenate(floors).reshape(len(found), len(rows), -1))
     scores = judge.scores(trial)
-    draw = [DRAW * abs(np.log(cover / USUAL_COVER)) for cover, _ in found]
+    usual = USUAL_COVER * judge.service.price
+    draw = [DRAW * abs(np.log(cover / usual)) for cover, _ in found]
     drawn = np.log(scores) + np.array(draw) / len(rows)
-    best = int(np.argmin(drawn))
-    cover, season = found[best]
-    return Chosen(cover=cover, season=season, score=float(scores[best]), drawn=float(drawn[best]))
+    return Tried(found=tuple(found), trial=trial, scores=scores, drawn=drawn)
 
 
 def _least_and_most(
-    judge: Judge, days: Days, tables: Tables, reach: Reach, rows: Ints
+    judge: Judge, days: Days, tables: Tables, reach: Reach, rows: Ints, covers: tuple[float, ...]
 ) -> tuple[Ints, Ints]:
     """For every price: what must stand, up to what is kept; each shape (prices, steps)."""
     per_day = days.per_day
@@ -103,8 +134,8 @@ def _least_and_most(
             cap = caps[block - rows[0]].ravel()[:, None]
             loads = np.clip(np.exp(np.minimum(z, 600.0)) - days.shift, 0.0, cap)
             above = above + share * uncovered(loads, MASSES, capacity, most)
-        least.append(np.stack([worth(np.asarray(above), cover) for cover in COVERS]) * grain)
-        kept.append(np.stack([worth(np.asarray(above), KEEP * cover) for cover in COVERS]) * grain)
+        least.append(np.stack([worth(np.asarray(above), cover) for cover in covers]) * grain)
+        kept.append(np.stack([worth(np.asarray(above), KEEP * cover) for cover in covers]) * grain)
     must, may = np.concatenate(least, axis=1), np.concatenate(kept, axis=1)
     now, recent = judge.seen(rows)
     return np.maximum(must, now), np.maximum(np.maximum(may, recent), must)

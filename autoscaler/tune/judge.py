@@ -24,9 +24,6 @@ from autoscaler.replay import Service, clairvoyant, cost_of, late_fraction, repl
 ORDER_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 """Quantiles on which replicas may be ordered."""
 
-PRICE = 1.0
-"""`price.perPercentLate`: how many times its own replica-hours one per cent late is worth."""
-
 REPLAYED_DAYS = 14
 """Newest days that are replayed."""
 
@@ -68,7 +65,7 @@ class Judge:
             step=days.step,
             wait=spec.promise.wait,
             start_cost=spec.release.break_even,
-            price=PRICE,
+            price=spec.price.per_percent_late,
         )
         self.whole = days.count if days.now == days.per_day else days.count - 1
         self._demand = _bridged(days)
@@ -121,7 +118,7 @@ class Judge:
             cost_of(run, self.service),
             float(cost_of(perfect, self.service)[0]),
             late_fraction(run, demand),
-            PRICE,
+            self.service.price,
         )
 
     def _order_and_keep(

@@ -9,8 +9,7 @@ from datetime import datetime
 
 import numpy as np
 
-from autoscaler.capacity import ACTUATION
-from autoscaler.decide import DEFAULT_ORDER_LEVEL
+from autoscaler.capacity import ACTUATION, usual_level
 from autoscaler.demand import regular
 from autoscaler.forecast import (
     ALL,
@@ -81,12 +80,13 @@ def learn(  # long: every way of learning less ends here, in order
         With too little history for any candidate: the last minutes alone.
     """
     spec = policy.spec
+    usual = usual_level(spec.price.per_percent_late)
     series, _ = regular(history, now)
     span = len(series) * series.step
     try:
         days = days_of(ordinary(series, spec.event_windows), spec.time_zone, _kinds(spec, series))
     except FitImpossible:
-        return _young(now, span)
+        return _young(usual, now, span)
     judge = Judge(policy, days, period)
     learnt: dict[str, tuple[Shape, Misses]] = {}
     trials: dict[str, Trial] = {}
@@ -102,9 +102,9 @@ def learn(  # long: every way of learning less ends here, in order
             if trial is not None:
                 trials[shape.name] = trial
     if not learnt:
-        return _young(now, span)
+        return _young(usual, now, span)
     scores, drawn = _scores(judge, trials)
-    name, level = _best(drawn)
+    name, level = _best(drawn) if drawn else (NO_TIDE.name, usual)
     shape, misses = learnt[name]
     known = Knowledge(
         fitted=TidalForecaster(shape=shape).finish(days, misses),
@@ -149,9 +149,9 @@ def _kinds(spec: Spec, series: Series) -> Kinds:
     return kinds_of(spec.special_days(series.start, series.end + _DAYS_TO_COME * 86_400.0))
 
 
-def _young(now: float, span: float) -> Knowledge:
+def _young(usual: float, now: float, span: float) -> Knowledge:
     """Know what can be known before the first candidate can be judged."""
-    return Knowledge(fitted=Recent(), order_level=DEFAULT_ORDER_LEVEL, fitted_at=now, span=span)
+    return Knowledge(fitted=Recent(), order_level=usual, fitted_at=now, span=span)
 
 
 Scores = dict[tuple[str, float], float]
@@ -175,22 +175,19 @@ def _scores(judge: Judge, trials: dict[str, Trial]) -> tuple[Scores, Scores]:
         same = float(judge.scores(plain, since).min())
         for level, score in zip(ORDER_LEVELS, judge.scores(trial, since), strict=True):
             found[name, level] = float(score) / same * usual
-            drawn[name, level] = math.log(found[name, level]) + _draw(level) / days
+            drawn[name, level] = math.log(found[name, level]) + _draw(level, judge) / days
     return found, drawn
 
 
-def _draw(level: float) -> float:
+def _draw(level: float, judge: Judge) -> float:
     """How far a quantile rule is from what is usual, as if one day had spoken against it."""
-    unusual = math.log(level / (1 - level)) - math.log(
-        DEFAULT_ORDER_LEVEL / (1 - DEFAULT_ORDER_LEVEL)
-    )
+    usual = usual_level(judge.service.price)
+    unusual = math.log(level / (1 - level)) - math.log(usual / (1 - usual))
     return QUANTILE_DRAW + 0.5 * abs(unusual)
 
 
 def _best(drawn: Scores) -> tuple[str, float]:
-    """Lowest of all; without any replayed day, no tide at the usual level."""
-    if not drawn:
-        return NO_TIDE.name, DEFAULT_ORDER_LEVEL
+    """Lowest of all."""
     return min(drawn, key=lambda candidate: (drawn[candidate], candidate))
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from autoscaler.controller.fleet import Fleet
 from autoscaler.model import Memory, Wanted
 from autoscaler.ports import Listed, Refusal
@@ -64,7 +68,9 @@ def test_an_edit_keeps_what_still_fits() -> None:
     assert tended.knowledge is known
     assert tended.memory is memory
 
-    made.reconcile(Listed(policies=(policy("a", mode="Act"),)))
+    tended.outdated = False
+    made.reconcile(Listed(policies=(policy("a", mode="Act", capacity={"perReplica": 5.0}),)))
+    assert not tended.outdated  # what may be written changes nothing that was learnt
     assert tended.memory.shadow is None  # Act starts from the floor that stands
     assert tended.memory.wanted == memory.wanted
 
@@ -81,11 +87,22 @@ def test_another_target_starts_without_memory() -> None:
     assert tended.memory == Memory()
 
 
-def test_another_calendar_makes_knowledge_due_and_keeps_it_until_then() -> None:
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"calendar": {"days": [{"date": "2026-12-24", "like": "sunday"}]}},
+        {"price": {"perPercentLate": 3}},
+        {"coldStart": {"duration": "12m"}},
+        {"release": {"breakEven": "2h"}},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_what_was_learnt_for_another_policy_is_due_and_kept_until_then(
+    edit: dict[str, Any],
+) -> None:
     made = fleet("a")
     (tended,) = made.all()
     tended.knowledge = known = knowledge(START)
-    holiday = {"days": [{"date": "2026-12-24", "like": "sunday"}]}
-    made.reconcile(Listed(policies=(policy("a", calendar=holiday),)))
+    made.reconcile(Listed(policies=(policy("a", **edit),)))
     assert tended.knowledge is known
     assert tended.outdated

@@ -66,6 +66,17 @@ def tide(days: float = 14, until: float = NOW, seed: int = 1, step: float = 60.0
     return history(times, values, until, step=step)
 
 
+def restless(days: float = 12) -> History:
+    """A tide with flashes whose size shows in the last minutes."""
+    rng = np.random.default_rng(5)
+    calm = tide(days)
+    flashes = np.zeros(len(calm.demand))
+    for start in rng.integers(0, len(flashes) - 60, 120):
+        size, ramp = rng.uniform(10, 40), np.r_[np.linspace(0, 1, 15), np.linspace(1, 0, 30)]
+        flashes[start : start + 45] += size * ramp
+    return history(calm.demand.times, calm.demand.values + flashes)
+
+
 def history(
     times: NDArray[np.float64] | list[float],
     values: NDArray[np.float64] | list[float],

@@ -43,6 +43,7 @@ from tests.core.given import (
     knowing_ahead,
     policy,
     remembered,
+    restless,
     seen,
     tide,
 )
@@ -204,21 +205,15 @@ def test_tables_of_a_day_know_only_days_before_it():
 
 
 def test_a_restless_service_is_steered_by_what_is_ahead():
-    """Flashes whose size shows in the last minutes: the distributions do better than quantiles."""
-    rng = np.random.default_rng(5)
-    given = tide(12)
-    flashes = np.zeros(len(given.demand))
-    for start in rng.integers(0, len(flashes) - 60, 120):
-        size, ramp = rng.uniform(10, 40), np.r_[np.linspace(0, 1, 15), np.linspace(1, 0, 30)]
-        flashes[start : start + 45] += size * ramp
-    restless = history(given.demand.times, given.demand.values + flashes)
-    known = learn(policy(), restless, NOW, shapes=FAST)
+    """The distributions do better than quantiles."""
+    given, rng = restless(), np.random.default_rng(5)
+    known = learn(policy(), given, NOW, shapes=FAST)
     assert known.fitted.name == "ahead"
     assert known.cover is not None
-    noise = np.r_[restless.demand.values, rng.uniform(0, 1e5, 500)]
-    times = np.r_[restless.demand.times, NOW + 60.0 * np.arange(500)]
+    noise = np.r_[given.demand.values, rng.uniform(0, 1e5, 500)]
+    times = np.r_[given.demand.times, NOW + 60.0 * np.arange(500)]
     again = learn(
-        policy(), replace(restless, demand=Samples(times=times, values=noise)), NOW, shapes=FAST
+        policy(), replace(given, demand=Samples(times=times, values=noise)), NOW, shapes=FAST
     )
     assert again.scores == known.scores
     np.testing.assert_array_equal(again.fitted.tables, known.fitted.tables)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from autoscaler.decide import decide
 from autoscaler.forecast import FAST
 from autoscaler.model import Code, Memory, Mode, Reason, Samples, Wanted
+from autoscaler.policy import Price
 from autoscaler.tune import learn
 from tests.core.given import (
     CAPACITY,
@@ -224,6 +225,22 @@ def test_a_higher_price_of_lateness_never_gives_a_lower_floor(of, given, floor, 
     low, high = (
         decide(of, seen(given, floor), replace(knowing_ahead(), cover=c), memory, now)
         for c in sorted(covers)
+    )
+    assert high.floor >= low.floor
+
+
+@examples(
+    policies(),
+    hostile() | st.sampled_from([0, 6, 9, 15, 20]).map(lambda h: tide(14, NOW + h * HOUR)),
+    floors,
+    memories(),
+    st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)),
+)
+def test_nor_does_it_where_nothing_was_learnt(of, given, floor, memory, prices):
+    now = max(NOW, given.read_at)
+    low, high = (
+        decide(of.copy_with(price=Price(per_percent_late=p)), seen(given, floor), None, memory, now)
+        for p in sorted(prices)
     )
     assert high.floor >= low.floor
 

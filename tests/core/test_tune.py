@@ -7,12 +7,16 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from hypothesis import given as examples
+from hypothesis import strategies as st
 
+from autoscaler.capacity import usual_level
 from autoscaler.decide import decide
 from autoscaler.forecast import FAST
 from autoscaler.model import Code, Knowledge, Samples
 from autoscaler.tune import ORDER_LEVELS, due, learn
-from tests.core.given import DAY, HOUR, NOW, flat, history, policy, remembered, seen, tide
+from autoscaler.tune.covering import COVERS, covers_at
+from tests.core.given import DAY, HOUR, NOW, flat, history, policy, remembered, restless, seen, tide
 
 
 def step_tide(days=14, until=NOW, zone_shift=0.0):
@@ -137,3 +141,46 @@ def test_few_days_do_not_choose_an_unusual_quantile():
     luckiest = min(young.scores, key=lambda name: (young.scores[name], name))
     assert luckiest == "no-tide@0.9"
     assert young.order_level == 0.95
+
+
+class TestThePriceOfLateness:
+    """`price.perPercentLate`: what a choice is made by, and what it is drawn to."""
+
+    def test_one_is_what_was_always_reckoned_with(self):
+        assert usual_level(1.0) == 0.95
+        assert covers_at(1.0) == COVERS
+        assert policy().spec.price.per_percent_late == 1.0
+
+    @examples(st.floats(0.01, 100), st.floats(0.01, 100))
+    def test_more_of_it_never_covers_less(self, one, other):
+        low, high = sorted((one, other))
+        assert usual_level(low) <= usual_level(high)
+        pairs = zip(covers_at(low), covers_at(high), strict=True)
+        assert all(a <= b * (1 + 1e-12) for a, b in pairs)
+        # one ladder: who pays more chooses among the same rungs
+        rungs = 2 * np.log(np.array(covers_at(low)) / 2.6) / np.log(3)
+        np.testing.assert_allclose(rungs, np.round(rungs), atol=1e-9)
+
+    def test_what_is_chosen_by_a_higher_price_covers_more(self):
+        given = restless()
+        dear, usual, cheap = (
+            learn(policy(price={"perPercentLate": price}), given, NOW, shapes=FAST)
+            for price in (30, 1, 0.03)
+        )
+        assert cheap.cover < usual.cover < dear.cover
+        found = [
+            decide(policy(price={"perPercentLate": price}), seen(given), known, remembered(5), NOW)
+            for price, known in ((0.03, cheap), (1, usual), (30, dear))
+        ]
+        floors = [decision.floor for decision in found]
+        assert floors == sorted(floors)
+        assert floors[0] < floors[-1]
+
+    def test_it_is_what_a_score_says(self):
+        given = step_tide(8)
+        low, high = (
+            learn(policy(price={"perPercentLate": price}), given, NOW, shapes=FAST).scores
+            for price in (1, 10)
+        )
+        late = low["no-tide@0.5"]
+        assert high["no-tide@0.5"] > 2 * late  # the median is late at every rise

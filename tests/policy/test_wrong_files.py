@@ -13,8 +13,8 @@ GRAMMAR = (
     "such as 30s, 5m, 1h30m, 28d"
 )
 SPEC_KEYS = (
-    "mode, timeZone, targetRef, demand, capacity, coldStart, floor, release, promise, events, "
-    "calendar, recurring"
+    "mode, timeZone, targetRef, demand, capacity, coldStart, floor, release, promise, price, "
+    "events, calendar, recurring"
 )
 
 # lines added to the good policy (from line 11) → the one message
@@ -81,9 +81,10 @@ ADDED = {
         ["cold_start: {duration: 5m}"],
         f"p.yaml:11:3: spec.cold_start: unknown key; allowed: {SPEC_KEYS}; did you mean coldStart?",
     ),
-    "a key of a later version": (
-        ["price: {perPercentLate: 2}"],
-        f"p.yaml:11:3: spec.price: unknown key; allowed: {SPEC_KEYS}",
+    "a price of nothing": (
+        ["price: {perPercentLate: 0}"],
+        "p.yaml:11:27: spec.price.perPercentLate: found 0; "
+        "allowed: a number (at least 0.01, at most 100)",
     ),
     "a scalar for a section": (
         ["promise: 5s"],
