@@ -46,6 +46,10 @@ class Trial:
     rows: NDArray[np.int64]
     floors: Ints
 
+    def only(self, which: int) -> Trial:
+        """Give one of its levels alone."""
+        return Trial(rows=self.rows, floors=self.floors[which : which + 1])
+
 
 class Judge:
     """Replays candidates on one service's past days."""
@@ -107,10 +111,14 @@ class Judge:
         behind = plan.largest_behind(need, max(1, self._keep) - 1)
         return need[start - 1 : stop - 1], behind[start - 1 : stop - 1]
 
+    def demand_on(self, rows: NDArray[np.int64]) -> Floats:
+        """Demand of whole days, flat; holes are bridged by a line."""
+        return self._demand[rows].ravel()
+
     def scores(self, trial: Trial, since: int = 0) -> Floats:
         """Score of every order level on the trial's days from row `since` on."""
         used = trial.rows >= since
-        demand = self._demand[trial.rows[used]].ravel()
+        demand = self.demand_on(trial.rows[used])
         floors = trial.floors[:, used].reshape(len(trial.floors), -1)
         run = replay(demand, floors, self.service)
         perfect = replay(demand, clairvoyant(demand, self.service), self.service)
