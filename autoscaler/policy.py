@@ -23,9 +23,10 @@ from pydantic_core import InitErrorDetails
 
 from autoscaler.model import Mode
 from autoscaler.schema import calendar as calendars
+from autoscaler.schema import candidates, walltime
 from autoscaler.schema import recurring as weekly
-from autoscaler.schema import walltime
 from autoscaler.schema.calendar import Calendar, SpecialDay
+from autoscaler.schema.candidates import Candidate
 from autoscaler.schema.events import Event, EventWindow, HoldWindow, holds, problems_of, windows
 from autoscaler.schema.fields import Allowed, Count, DurationIn, Model, Number, details, refusal
 from autoscaler.schema.recurring import Recurring, RecurringWindow
@@ -174,6 +175,38 @@ class Price(Model):
     `cost × (1 + 100 × price × late share)`."""
 
 
+class Forecasting(Model):
+    """Who says what comes."""
+
+    use: Annotated[
+        str,
+        Allowed(candidates.ALLOWED),
+        Field(min_length=1, max_length=32, pattern=candidates.PATTERN),
+    ] = candidates.AUTO
+    """What decides: a forecaster, with or without the rule on which it orders. `auto`: whatever
+    would have done best on the service's own past, chosen nightly. To pin it, take a name that
+    `foretide tune` or the policy's status shows: `ahead` or `ahead@18` (whole distributions of what
+    comes, and a price of demand that finds no replica), `profile` or `profile@0.95` (the weekly
+    profile, ordering on that quantile), `last-week`, `yesterday`, `autoreg`, `no-tide` likewise. What
+    is pinned and cannot be learnt yet, since the history is too short, is replaced and said so."""
+
+    @field_validator("use", mode="before")
+    @classmethod
+    def _known(cls, name: Any) -> Any:
+        if not isinstance(name, str):
+            return name  # refused by its type
+        try:
+            candidates.candidate_of(name)
+        except candidates.CandidateUnknown as error:
+            raise refusal(f'found "{name}"', str(error), error.near) from error
+        return name
+
+    @property
+    def candidate(self) -> Candidate:
+        """What is pinned, taken apart."""
+        return candidates.candidate_of(self.use)
+
+
 class Spec(Model):
     """What is wanted for one service."""
 
@@ -198,6 +231,8 @@ class Spec(Model):
     """How replicas are let go."""
     promise: Promise = Promise()
     """What counts as late."""
+    forecast: Forecasting = Forecasting()
+    """Who says what comes."""
     price: Price = Price()
     """What lateness is worth."""
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()

@@ -1,0 +1,219 @@
+"""Every candidate learnt and replayed on a service's past, before one of them is chosen.
+
+Apart from the choice, because three look at it: the nightly fit, which takes one; `foretide tune`,
+which shows them all; the advice, which replays the chosen one under other autoscalers.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autoscaler.capacity import ACTUATION, usual_level
+from autoscaler.demand import regular
+from autoscaler.forecast import (
+    ALL,
+    NO_TIDE,
+    FitImpossible,
+    Kinds,
+    Shape,
+    TidalForecaster,
+    kinds_of,
+    ordinary,
+)
+from autoscaler.forecast.ahead import Reach, Tables, TideAhead, reach_of, tables_of
+from autoscaler.forecast.days import Days
+from autoscaler.forecast.response import Misses, misses_of
+from autoscaler.forecast.tidal import MOST_DAYS, Tidal, days_of
+from autoscaler.model import Fitted, History, Series
+from autoscaler.policy import Spec, TidePolicy
+from autoscaler.schema.candidates import AHEAD, Candidate
+from autoscaler.tune.covering import Tried, covers_at, try_all
+from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
+
+_LOG = logging.getLogger(__name__)
+
+QUANTILE_DRAW = 0.5
+"""What one replayed day must say for ordering on a quantile rather than on expected cost: a
+quantile does not see how much demand lies beyond it."""
+
+_DAYS_TO_COME = 30  # days of the calendar that a knowledge takes with it
+
+Scores = dict[Candidate, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """What was learnt of one service's past.
+
+    Attributes
+    ----------
+    series : demand up to `now`
+    days : the same by day; None when there is too little of it
+    judge : replays floors on those days; None likewise
+    learnt : shapes and their misses on past days, by name
+    trials : floors of each shape on past days, by name
+    tried : floors of the distributions ahead; None when no day could be replayed
+    scores : of every candidate on the same past days, lower is better
+    drawn : logarithms of the scores and how far each is drawn to what is usual: what is compared
+    """
+
+    now: float
+    usual: float
+    series: Series
+    days: Days | None = None
+    judge: Judge | None = None
+    learnt: dict[str, tuple[Shape, Misses]] = field(default_factory=dict)
+    trials: dict[str, Trial] = field(default_factory=dict)
+    tables: Tables | None = None
+    reach: Reach | None = None
+    tried: Tried | None = None
+    scores: Scores = field(default_factory=dict)
+    drawn: Scores = field(default_factory=dict)
+
+    @property
+    def span(self) -> float:
+        """Seconds of history."""
+        return len(self.series) * self.series.step
+
+    def best(self, among: Scores) -> Candidate:
+        """Lowest of all; in a tie the first by name."""
+        return min(among, key=lambda candidate: (among[candidate], str(candidate)))
+
+    def trial_of(self, candidate: Candidate) -> Trial | None:
+        """Floors of one candidate, shape (1, d, per_day); None when it was not replayed."""
+        if candidate.forecaster == AHEAD:
+            if self.tried is None or candidate.rule is None:
+                return None
+            at, trial = self.tried.best(candidate.rule), self.tried.trial
+        else:
+            found = self.trials.get(candidate.forecaster)
+            if found is None or candidate.rule not in ORDER_LEVELS:
+                return None
+            at, trial = ORDER_LEVELS.index(candidate.rule), found
+        return Trial(rows=trial.rows, floors=trial.floors[at : at + 1])
+
+    def fitted(self, candidate: Candidate, beneath: Candidate) -> Fitted:
+        """Fit one candidate on all there is; `beneath` draws the day for the distributions ahead."""
+        if candidate.forecaster != AHEAD:
+            return self._tidal(candidate.forecaster)
+        if self.tried is None or candidate.rule is None:
+            raise FitImpossible("the distributions ahead were not replayed")
+        _, season = self.tried.found[self.tried.best(candidate.rule)]
+        days, tables, reach = self.days, self.tables, self.reach
+        if days is None or tables is None or reach is None:
+            raise FitImpossible("there is nothing to learn from")
+        return TideAhead.of(self._tidal(beneath.forecaster), days, tables, reach, season)
+
+    def _tidal(self, name: str) -> Tidal:
+        if self.days is None:
+            raise FitImpossible("there is nothing to learn from")
+        shape, misses = self.learnt[name]
+        return TidalForecaster(shape=shape).finish(self.days, misses)
+
+
+def study(  # long: every way of learning less ends here, in order
+    policy: TidePolicy,
+    history: History,
+    now: float,
+    *,
+    period: float = 60.0,
+    shapes: tuple[Shape, ...] = ALL,
+) -> Lesson:
+    """Learn every candidate from the history up to `now`, and replay it on its last days.
+
+    Parameters
+    ----------
+    period : seconds between decisions, part of the lead time
+    shapes : candidates; `forecast.FAST` leaves out the one that imports statsmodels
+    """
+    spec = policy.spec
+    usual = usual_level(spec.price.per_percent_late)
+    series, _ = regular(history, now)
+    try:
+        days = days_of(ordinary(series, spec.event_windows), spec.time_zone, _kinds(spec, series))
+    except FitImpossible:
+        return Lesson(now=now, usual=usual, series=series)
+    judge = Judge(policy, days, period)
+    learnt: dict[str, tuple[Shape, Misses]] = {}
+    trials: dict[str, Trial] = {}
+    for shape in (NO_TIDE, *(shape for shape in shapes if shape is not NO_TIDE)):
+        try:
+            misses = misses_of(shape, days, judge.reach, MOST_DAYS)
+        except FitImpossible as error:
+            _LOG.info("candidate left out", extra={"candidate": shape.name, "why": str(error)})
+            continue
+        if misses is not None:
+            learnt[shape.name] = (shape, misses)
+            trial = judge.trial(misses)
+            if trial is not None:
+                trials[shape.name] = trial
+    scores, drawn = _scores(judge, trials)
+    lesson = Lesson(
+        now=now, usual=usual, series=series, days=days, judge=judge,
+        learnt=learnt, trials=trials, scores=scores, drawn=drawn,
+    )  # fmt: skip
+    return _with_ahead(lesson, spec, days, judge) if drawn else lesson
+
+
+def _with_ahead(lesson: Lesson, spec: Spec, days: Days, judge: Judge) -> Lesson:
+    """Replay the distributions ahead too, on the days on which "no tide" was replayed."""
+    reach = reach_of(spec.cold_start.duration, ACTUATION, spec.release.break_even, days.step)
+    tables = tables_of(days, reach.window)
+    covers = covers_at(spec.price.per_percent_late)
+    pinned = spec.forecast.candidate
+    if pinned.forecaster == AHEAD and pinned.rule is not None and pinned.rule not in covers:
+        covers = (*covers, pinned.rule)
+    since = int(lesson.trials[NO_TIDE.name].rows[0])
+    tried = try_all(judge, days, tables, reach, since, covers)
+    if tried is None:
+        return lesson
+    scores, drawn = dict(lesson.scores), dict(lesson.drawn)
+    for cover in covers:
+        best = tried.best(cover)
+        candidate = Candidate(forecaster=AHEAD, rule=cover)
+        scores[candidate] = float(tried.scores[best])
+        drawn[candidate] = float(tried.drawn[best])
+    return Lesson(
+        now=lesson.now, usual=lesson.usual, series=lesson.series, days=days, judge=judge,
+        learnt=lesson.learnt, trials=lesson.trials, tables=tables, reach=reach, tried=tried,
+        scores=scores, drawn=drawn,
+    )  # fmt: skip
+
+
+def _kinds(spec: Spec, series: Series) -> Kinds:
+    """Tell what days are like, from the first of the history until knowledge is long too old."""
+    return kinds_of(spec.special_days(series.start, series.end + _DAYS_TO_COME * 86_400.0))
+
+
+def _scores(judge: Judge, trials: dict[str, Trial]) -> tuple[Scores, Scores]:
+    """Score of every shape and order level, and what is compared: its logarithm and its draw.
+
+    A shape that needs a longer history is replayed on fewer days. What it did there is read
+    against "no tide" on the very same days, so that an easy week favours nobody. The fewer the
+    days, the more a choice is drawn to what is usual: in few days some candidate is always lucky.
+    """
+    if NO_TIDE.name not in trials:
+        return {}, {}
+    plain = trials[NO_TIDE.name]
+    usual = float(judge.scores(plain).min())
+    found, drawn = {}, {}
+    for name, trial in trials.items():
+        since = int(max(trial.rows[0], plain.rows[0]))
+        days = int(np.count_nonzero(trial.rows >= since))
+        same = float(judge.scores(plain, since).min())
+        for level, score in zip(ORDER_LEVELS, judge.scores(trial, since), strict=True):
+            candidate = Candidate(forecaster=name, rule=level)
+            found[candidate] = float(score) / same * usual
+            drawn[candidate] = math.log(found[candidate]) + _draw(level, judge) / days
+    return found, drawn
+
+
+def _draw(level: float, judge: Judge) -> float:
+    """How far a quantile rule is from what is usual, as if one day had spoken against it."""
+    usual = usual_level(judge.service.price)
+    unusual = math.log(level / (1 - level)) - math.log(usual / (1 - usual))
+    return QUANTILE_DRAW + 0.5 * abs(unusual)
