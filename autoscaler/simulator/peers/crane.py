@@ -53,17 +53,22 @@ class Crane(AboveFloors):
 
 def day_ahead(past: Floats, day: int, margin: float) -> Floats:
     """Forecast of the day after `past`, each step the largest of its next hour, shape (day,)."""
+    hour = day // 24
+    ahead = np.resize(last_period(past, day, margin), day + hour)
+    return largest_ahead(ahead, hour)[:day]
+
+
+def last_period(past: Floats, day: int, margin: float) -> Floats:
+    """Smoothed last day or week of `past`, times 1 + margin: what repeats itself from now on."""
     clipped = np.minimum(past, np.percentile(past, 99.9))
     lag = 7 * day if _likeness(clipped, 7 * day) > _likeness(clipped, day) else day
-    hour = day // 24
     spectrum = np.fft.rfft(clipped)
     size = np.abs(spectrum)
     smallest_kept = np.sort(size)[-min(100, len(size))]
-    fast = np.fft.rfftfreq(len(clipped), 1.0) > 1.0 / hour
+    fast = np.fft.rfftfreq(len(clipped), 1.0) > 24.0 / day
     spectrum[fast & (size < smallest_kept)] = 0
-    period = np.fft.irfft(spectrum, len(clipped))[-lag:] * (1 + margin)
-    ahead = np.resize(period, day + hour)
-    return largest_ahead(ahead, hour)[:day]
+    period: Floats = np.fft.irfft(spectrum, len(clipped))[-lag:] * (1 + margin)
+    return period
 
 
 def _likeness(values: Floats, lag: int) -> float:
