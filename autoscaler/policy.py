@@ -185,10 +185,11 @@ class Forecasting(Model):
     ] = candidates.AUTO
     """What decides: a forecaster, with or without the rule on which it orders. `auto`: whatever
     would have done best on the service's own past, chosen nightly. To pin it, take a name that
-    `foretide tune` or the policy's status shows: `ahead` or `ahead@18` (whole distributions of what
-    comes, and a price of demand that finds no replica), `profile` or `profile@0.95` (the weekly
-    profile, ordering on that quantile), `last-week`, `yesterday`, `autoreg`, `no-tide` likewise. What
-    is pinned and cannot be learnt yet, since the history is too short, is replaced and said so."""
+    `foretide tune` or the policy's status shows: `ahead` or `ahead@18` (whole distributions of
+    what comes, and a price of demand that finds no replica), `profile` or `profile@0.95` (the
+    weekly profile, ordering on that quantile), `last-week`, `yesterday`, `autoreg`, `no-tide`
+    likewise. Where the history is still too short for what is pinned, the best of the others
+    decides and a reason says so."""
 
     @field_validator("use", mode="before")
     @classmethod

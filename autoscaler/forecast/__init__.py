@@ -7,6 +7,7 @@ from autoscaler.forecast.foresee import STRENGTH, foresee
 from autoscaler.forecast.kinds import Kinds, kinds_of
 from autoscaler.forecast.naive import LAST_WEEK, YESTERDAY
 from autoscaler.forecast.past_events import learn_events
+from autoscaler.forecast.pinned import pinned
 from autoscaler.forecast.profile import NO_TIDE, PROFILE
 from autoscaler.forecast.recent import Recent
 from autoscaler.forecast.tidal import Tidal, TidalForecaster
@@ -37,5 +38,6 @@ __all__ = [
     "kinds_of",
     "learn_events",
     "ordinary",
+    "pinned",
     "raised",
 ]

@@ -1,8 +1,9 @@
 """Names of what may decide, as in `forecast.use`, scores and status: forecaster, `@`, rule.
 
-`profile@0.95` orders on the 0.95 quantile of the weekly profile; `ahead@18` takes the distributions
-ahead at a price of 18 for uncovered demand. Without a rule the replay chooses it, and `auto` lets it
-choose the forecaster too. Here, below policy and forecasters, since both must agree on names.
+`profile@0.95` orders on the 0.95 quantile of the weekly profile; `ahead@18` takes the
+distributions ahead at a price of 18 for uncovered demand. Without a rule the replay chooses it,
+and `auto` lets it choose the forecaster too. It stands below policy and forecasters, since both
+must agree on names.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ LEAST_LEVEL, MOST_LEVEL = 0.5, 0.998
 LEAST_COVER, MOST_COVER = 0.01, 1e6
 
 ALLOWED = (
-    f"{AUTO}, {AHEAD}, {', '.join(SHAPES)}; all but {AUTO} also with a rule: {AHEAD}@18 (a price of "
-    f"{LEAST_COVER:g} to {MOST_COVER:g}), profile@0.95 (a quantile of {LEAST_LEVEL:g} to "
+    f"{AUTO}, {AHEAD}, {', '.join(SHAPES)}; all but {AUTO} also with a rule: {AHEAD}@18 (a price "
+    f"of {LEAST_COVER:g} to 1000000), profile@0.95 (a quantile of {LEAST_LEVEL:g} to "
     f"{MOST_LEVEL:g})"
 )
 PATTERN = rf"^({AUTO}|({'|'.join((AHEAD, *SHAPES))})(@[0-9.]+)?)$"

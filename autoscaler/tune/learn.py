@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -13,6 +13,7 @@ from autoscaler.model import History, Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.schema.candidates import AHEAD, Candidate
+from autoscaler.tune.advice import advise
 from autoscaler.tune.lesson import Lesson, study
 
 YOUNG, YOUNG_EVERY = 3 * 86_400.0, 6 * 3600.0
@@ -70,7 +71,7 @@ def known(policy: TidePolicy, lesson: Lesson) -> Knowledge:
         fitted = lesson.fitted(candidate, beneath)
     ahead = candidate.forecaster == AHEAD
     level = beneath.rule if ahead else candidate.rule
-    return Knowledge(
+    found = Knowledge(
         fitted=fitted,
         order_level=lesson.usual if level is None else level,
         cover=candidate.rule if ahead else None,
@@ -80,6 +81,7 @@ def known(policy: TidePolicy, lesson: Lesson) -> Knowledge:
         events=learn_events(lesson.series, lesson.days, policy.spec.event_windows),
         span=lesson.span,
     )
+    return replace(found, advice=advise(policy, lesson, found, candidate))
 
 
 def choose(lesson: Lesson, pinned: Candidate) -> tuple[Candidate, Candidate]:

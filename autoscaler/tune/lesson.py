@@ -97,7 +97,7 @@ class Lesson:
         return Trial(rows=trial.rows, floors=trial.floors[at : at + 1])
 
     def fitted(self, candidate: Candidate, beneath: Candidate) -> Fitted:
-        """Fit one candidate on all there is; `beneath` draws the day for the distributions ahead."""
+        """Fit one candidate on all there is; `beneath` draws the day for `ahead`."""
         if candidate.forecaster != AHEAD:
             return self._tidal(candidate.forecaster)
         if self.tried is None or candidate.rule is None:
