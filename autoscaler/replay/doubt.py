@@ -1,0 +1,105 @@
+"""How sure a score is: a bootstrap over days.
+
+Days are drawn with replacement, and cost, the clairvoyant's cost, late and all requests of the same
+days are summed anew. Days and not steps, since what happens within a day hangs together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoscaler.model import Floats
+from autoscaler.replay.run import Replayed
+from autoscaler.replay.score import by_day
+from autoscaler.replay.service import Service
+
+DRAWS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """95 % interval of a number."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """95 % intervals of what a run is judged by."""
+
+    score: Interval
+    cost_ratio: Interval
+    late_fraction: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daily:
+    """What each whole day of one run came to, shape (days,) each.
+
+    Attributes
+    ----------
+    cost : replica-seconds, starts included
+    late, came : late and all requests
+    """
+
+    cost: Floats
+    late: Floats
+    came: Floats
+
+
+def daily(run: Replayed, demand: Floats, service: Service, day: int) -> tuple[Daily, ...]:
+    """Account for each timeline by whole days of `day` steps; a partial last one is left out."""
+    held = by_day(run.total * service.step + run.started * service.start_cost, day)
+    late = by_day(np.where(run.late, demand, 0.0), day)
+    came = by_day(demand[None, :], day)[0].astype(np.float64)
+    return tuple(
+        Daily(cost=cost.astype(np.float64), late=waited.astype(np.float64), came=came)
+        for cost, waited in zip(held, late, strict=True)
+    )
+
+
+def intervals(run: Daily, best: Daily, price: float, *, seed: int) -> Intervals | None:
+    """Bootstrap a run against the clairvoyant; None with fewer than two days.
+
+    Parameters
+    ----------
+    seed : of the draws
+    """
+    days = len(run.cost)
+    if days < 2:
+        return None
+    ratio, share, score = _drawn(run, best, price, seed)
+    return Intervals(
+        score=_interval(score), cost_ratio=_interval(ratio), late_fraction=_interval(share)
+    )
+
+
+def gap(one: Daily, other: Daily, best: Daily, price: float, *, seed: int) -> Interval | None:
+    """Bootstrap by what factor `other` scores above `one`, on the same days; None likewise.
+
+    1 within the interval: the difference is within the noise.
+    """
+    if len(one.cost) < 2:
+        return None
+    mine, theirs = (_drawn(run, best, price, seed)[2] for run in (one, other))
+    return _interval(theirs / mine)
+
+
+def _drawn(run: Daily, best: Daily, price: float, seed: int) -> tuple[Floats, Floats, Floats]:
+    """Cost ratio, late share and score of each draw of days; the same days for the same seed."""
+    days = len(run.cost)
+    drawn = np.random.default_rng(seed).integers(days, size=(DRAWS, days))
+    ratio = run.cost[drawn].sum(axis=1) / best.cost[drawn].sum(axis=1)
+    arrived = run.came[drawn].sum(axis=1)
+    share = np.divide(run.late[drawn].sum(axis=1), arrived, out=np.zeros(DRAWS), where=arrived > 0)
+    score: Floats = ratio * (1 + 100 * price * share)
+    return ratio, share, score
+
+
+def _interval(values: Floats) -> Interval:
+    """Give the 2.5 % and 97.5 % quantiles."""
+    low, high = np.quantile(values, [0.025, 0.975])
+    return Interval(low=float(low), high=float(high))
