@@ -54,6 +54,9 @@ class Code(StrEnum):
     RECURRING = "Recurring"
     KEPT = "Kept"
     NO_TIDE = "NoTide"
+    WORSE_THAN_LAST_WEEK = "WorseThanLastWeek"
+    FELL_BACK = "FellBack"
+    PINNED = "Pinned"
     # guards, in order of force from weakest to strongest
     RELEASE_HELD = "ReleaseHeld"
     RAISE_LIMITED = "RaiseLimited"
@@ -225,6 +228,95 @@ class Fitted(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """How good forecasts of one horizon were, none of which knew what it is compared with.
+
+    Losses are mean pinball losses, in demand per second.
+
+    Attributes
+    ----------
+    horizon : seconds from a forecast to the step that it is about
+    count : forecasts that were compared with what came; of fading ones, their weight
+    median, upper : loss of the median, and of the upper quantile (0.99)
+    coverage : share of demand at or below the upper quantile
+    bias : mean of median minus demand, demand per second
+    naive : loss, on the very same steps, of medians that take a value known then: the `last-value`,
+        or that of the same time `yesterday` or `last-week`; unknown ones are left out
+    """
+
+    horizon: float
+    count: float
+    median: float
+    upper: float
+    coverage: float
+    bias: float
+    naive: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """Range in which the loss of forecasts a lead ahead lay in their backtest.
+
+    Attributes
+    ----------
+    loss : relative loss that one forecast in twenty exceeded: a miss
+    share : largest usual share of misses within the last hours
+    """
+
+    loss: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """What one way of running a service would have cost on its last days, and who had waited.
+
+    Attributes
+    ----------
+    target : of the reactive autoscaler, as a share of a replica's capacity
+    score : cost over the clairvoyant's, times one plus the price of lateness; 1 is perfect
+    replica_hours, starts : a day
+    late : share of all demand
+    """
+
+    target: float
+    score: float
+    replica_hours: float
+    starts: float
+    late: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What a service's own past advises its owner; nothing is decided by it.
+
+    Attributes
+    ----------
+    target : reactive target that fits above our floor, as a share of a replica's capacity, where
+        its metric can exceed 100 % (demand, a queue)
+    utilisation : the same where the metric cannot (utilisation, load served)
+    ours : our floors, with the reactive autoscaler above at each target that was replayed
+    alone : the reactive autoscaler without us, at each target that was replayed
+    now : the same at its present target
+    floor : that `alone` and `now` stood on
+    days : whole days that were replayed
+    seen, ahead : most replicas that the past needed, and that the week ahead may need
+    tide : as in `Knowledge`
+    """
+
+    target: float
+    utilisation: float
+    ours: tuple[Running, ...]
+    alone: tuple[Running, ...]
+    now: Running
+    floor: int
+    days: int
+    seen: int
+    ahead: int
+    tide: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
     """What was learnt off the path. Losing it costs quality only.
 
@@ -241,6 +333,8 @@ class Knowledge:
         (n,) along the event, its ramps included
     cover : how many replica-hours one hour's load of a replica is worth covering, learnt from the
         price of lateness; used where the forecast gives `ahead`, None to order on quantiles
+    accuracy : by horizon, on days that those forecasts did not know
+    usual : range of the loss there, None when too few days could be judged
     """
 
     fitted: Fitted
@@ -250,7 +344,10 @@ class Knowledge:
     tide: float = float("nan")
     span: float = float("inf")
     cover: float | None = None
+    advice: Advice | None = None
     events: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    accuracy: tuple[Accuracy, ...] = ()
+    usual: Usual | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +397,33 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What was expected of the step that starts at `at`: median and upper quantile (0.99)."""
+
+    at: float
+    median: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """How the forecasts of the newest fit fare: nothing of it is needed to decide safely.
+
+    Attributes
+    ----------
+    fit : `fitted_at` of the knowledge whose forecasts these are
+    expected : made and not judged yet, oldest first
+    missed : share of misses (`Usual.loss`) within the last hours, a fading mean from 0 on
+    fallen : POSIX seconds since which we decide on the safer side, or None
+    """
+
+    fit: float | None = None
+    expected: tuple[Expected, ...] = ()
+    missed: float = 0.0
+    fallen: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """What one decision hands to the next. A value; losing it may hold a floor, never lower it.
 
@@ -310,6 +434,7 @@ class Memory:
     shadow : in Observe mode, the floor that would stand by now had we written
     written : the last floor that we wrote, to notice who reverts it
     reverts : how often in a row what we wrote did not stand
+    live : how our forecasts fare
     """
 
     wanted: tuple[Wanted, ...] = ()
@@ -318,6 +443,7 @@ class Memory:
     written: Wanted | None = None
     reverts: int = 0
     quiet_until: float = 0.0  # POSIX seconds; after a revert nothing is written before
+    live: Live = field(default_factory=Live)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

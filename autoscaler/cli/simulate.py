@@ -118,9 +118,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--hpa-target",
     type=POSITIVE,
-    default=0.7,
-    show_default=True,
-    help="Target of the HPA above everyone.",
+    help="Target of the HPA above everyone. Default: 0.7 above peers, above ours what it advises.",
 )
 @click.option("--no-hpa", is_flag=True, help="Nothing above the floors.")
 @click.option(

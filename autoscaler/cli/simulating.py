@@ -59,6 +59,7 @@ def switches_of(given: dict[str, object]) -> Switches:
     """Collect the switches of the plain world."""
     from autoscaler.simulator.hpa_file import read_hpa
     from autoscaler.simulator.simulation import Switches
+    from autoscaler.tune.advice import PRESENT
 
     hpa_file = given["hpa_file"]
     if given["no_hpa"] and isinstance(hpa_file, Path):
@@ -68,7 +69,8 @@ def switches_of(given: dict[str, object]) -> Switches:
         cold_start=number(given["cold_start"]),
         step=number(given["step"]) or 60.0,
         within="hold" if given["within_slot"] == "hold" else "linear",
-        target=None if given["no_hpa"] else number(given["hpa_target"]),
+        target=None if given["no_hpa"] else number(given["hpa_target"]) or PRESENT,
+        advised=given["hpa_target"] is None,
         manifest=read_hpa(hpa_file) if isinstance(hpa_file, Path) else None,
         since=number(given["since"]),
         until=number(given["until"]),

@@ -119,6 +119,9 @@ def _facts(simulated: Simulated) -> tuple[tuple[str, str], ...]:
     world = simulated.world
     service = world.service
     above = "none" if world.target is None else f"plain HPA at {world.target:.0%}"
+    ours = simulated.runs[0].settings.get("target")
+    if ours is not None and ours != world.target:
+        above += f"; ours, as it advises, at {ours:.0%}"
     facts = [
         ("Evaluated", f"{(len(world.demand) - world.measured) / world.day:.1f} days"),
         ("History before", f"{world.start / world.day:.0f} days"),

@@ -49,6 +49,7 @@ class PlainWorld:
     start : step at which the run starts; what is before is history
     measured : step at which the evaluation starts, >= start
     target : the HPA's target above every floor that is not meant to stand alone, None for no HPA
+    advised : whether ours stands under the target that its own advice names when the run starts
     begins : POSIX seconds of step 0
     full : plays floors under a full `autoscaling/v2` HPA instead of the plain one
     """
@@ -58,6 +59,7 @@ class PlainWorld:
     start: int
     measured: int
     target: float | None = 0.7
+    advised: bool = False
     begins: float = 0.0
     full: Full | None = None
 

@@ -111,12 +111,16 @@ class NoRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """One choice of forecaster: when, which, and how it scored on the past."""
+    """One choice of forecaster: when, which, and how it scored on the past.
+
+    `target` is the reactive target that was advised with it, None where there was no advice.
+    """
 
     at: float
     name: str
     level: float
     scores: Mapping[str, float]
+    target: float | None = None
 
 
 def learning_of(knowledge: Knowledge) -> Learning:
@@ -126,6 +130,7 @@ def learning_of(knowledge: Knowledge) -> Learning:
         name=knowledge.fitted.name,
         level=knowledge.order_level,
         scores=knowledge.scores,
+        target=None if knowledge.advice is None else knowledge.advice.target,
     )
 
 

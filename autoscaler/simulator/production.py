@@ -31,6 +31,7 @@ from autoscaler.simulator.ports import (
     learning_of,
 )
 from autoscaler.simulator.runs import Run
+from autoscaler.tune.advice import TARGETS
 
 Learnt = Callable[[TidePolicy, History, Knowledge, float], None]
 
@@ -224,13 +225,25 @@ def play_ours(world: PlainWorld, reference: float, policy: TidePolicy | None = N
     return run_of(world, fly(world, policy or default_policy(world)), reference)
 
 
+def target_above(world: PlainWorld, flight: Flight) -> float | None:
+    """Target of the HPA above ours: the world's, or what was advised before the first step.
+
+    Whoever sets it then knows nothing of the run; it stays for all of it.
+    """
+    if world.target is None or world.full is not None or not world.advised:
+        return world.target
+    started = world.begins + world.start * world.service.step
+    known = (fit.target for fit in flight.learnings if fit.at <= started)
+    return next((target for target in known if target is not None), max(TARGETS))
+
+
 def run_of(world: PlainWorld, flight: Flight, reference: float) -> Run:
     """Account for a flight as one of the runs, named `foretide`."""
-    track = flight.track
-    replayed = world.above(track.floors, world.target)
+    track, target = flight.track, target_above(world, flight)
+    replayed = world.above(track.floors, target)
     return Run(
         name="foretide",
-        settings={} if world.target is None else {"target": world.target},
+        settings={} if target is None else {"target": target},
         replayed=replayed,
         account=account(world, replayed, reference),
         cpu_seconds=flight.cpu_seconds,

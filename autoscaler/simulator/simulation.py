@@ -14,7 +14,8 @@ from autoscaler.adapters.telemetry.writer import RecordWriter
 from autoscaler.errors import InputError
 from autoscaler.model import Floats, History, Knowledge, Mode
 from autoscaler.policy import TidePolicy
-from autoscaler.simulator.doubt import Intervals, Point, frontier, intervals
+from autoscaler.replay.doubt import Intervals
+from autoscaler.simulator.doubt import Point, frontier, intervals
 from autoscaler.simulator.hpa_file import Manifest
 from autoscaler.simulator.peers import Peer
 from autoscaler.simulator.plain import PlainWorld, plain_world
@@ -36,6 +37,7 @@ class Switches:
     cold_start : seconds, of the world, and of the policy unless that says its own
     since, until : seconds from the first row; the evaluation begins not before, and all ends there
     target : of the plain HPA above everyone, None for none
+    advised : above ours it has the target of our own advice instead
     manifest : a full HPA in its place
     """
 
@@ -44,6 +46,7 @@ class Switches:
     step: float = 60.0
     within: Within = "linear"
     target: float | None = 0.7
+    advised: bool = False
     manifest: Manifest | None = None
     since: float | None = None
     until: float | None = None
@@ -97,7 +100,7 @@ def lay(policy: TidePolicy, traffic: Traffic, switches: Switches) -> tuple[TideP
         begins=beginning(traffic, switches.step),
     )
     service = replace(world.service, wait=spec.promise.wait, start_cost=spec.release.break_even)
-    world = replace(world, service=service, full=switches.manifest)
+    world = replace(world, service=service, full=switches.manifest, advised=switches.advised)
     world = _since(world, switches)
     update: dict[str, object] = {
         "capacity": spec.capacity.model_copy(update={"per_replica": service.capacity})

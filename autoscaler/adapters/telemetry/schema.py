@@ -16,23 +16,32 @@ from typing import Any
 
 from autoscaler.adapters.telemetry.strips import RecordDamaged
 from autoscaler.model import (
+    Accuracy,
+    Advice,
     Code,
     Decision,
+    Expected,
     Knowledge,
+    Live,
     Memory,
     Reason,
     Result,
+    Running,
     Target,
     Wanted,
 )
 
 VERSION = 1
 _TARGET = tuple(field.name for field in fields(Target))
-_MEMORY = tuple(field.name for field in fields(Memory))
+_MEMORY = tuple(field.name for field in fields(Memory) if field.name != "live")
+_ROWS = ("wanted", "expected")  # of a memory: each record says what fell out and what was added
 _KNOWLEDGE = tuple(
     field.name
     for field in fields(Knowledge)
-    if field.name not in {"fitted", "fitted_at", "scores", "events"}
+    if field.name not in {"fitted", "fitted_at", "scores", "events", "accuracy", "usual", "advice"}
+)
+_ADVICE = tuple(
+    field.name for field in fields(Advice) if field.name not in {"now", "ours", "alone"}
 )
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -116,28 +125,30 @@ def memory_document(memory: Memory) -> Document:
     document: Document = {name: getattr(memory, name) for name in _MEMORY}
     document["wanted"] = wanted_rows(memory.wanted)
     document["written"] = None if memory.written is None else wanted_rows([memory.written])[0]
+    live = memory.live
+    document["live"] = [live.fit, live.missed, live.fallen]
+    document["expected"] = [[e.at, e.median, e.upper] for e in live.expected]
     return document
 
 
 def memory_change(before: Document, now: Document) -> Document:
-    """Memory said through the one before: how many of `wanted` fell out, what was added."""
-    change = changed({k: v for k, v in before.items() if k != "wanted"}, {
-        k: v for k, v in now.items() if k != "wanted"
-    })  # fmt: skip
-    was, is_now = before["wanted"], now["wanted"]
-    for drop in range(len(was) + 1):
-        kept = len(was) - drop
-        if kept <= len(is_now) and was[drop:] == is_now[:kept]:
-            return change if was == is_now else {**change, "wanted": [drop, *is_now[kept:]]}
-    raise AssertionError("nothing in common is a common part too")
+    """Memory said through the one before; of rows, how many fell out and what was added."""
+    change = changed(before, now)
+    for name in _ROWS:
+        was, is_now = before[name], now[name]
+        if name in change:
+            drop = next(d for d in range(len(was) + 1) if was[d:] == is_now[: len(was) - d])
+            change[name] = [drop, *is_now[len(was) - drop :]]
+    return change
 
 
 def memory_changed(before: Document, change: Mapping[str, Any]) -> Document:
     """Undo `memory_change`."""
     result = {**before, **change}
-    if "wanted" in change:
-        drop, *added = change["wanted"]
-        result["wanted"] = [*before["wanted"][drop:], *added]
+    for name in _ROWS:
+        if name in change:
+            drop, *added = change[name]
+            result[name] = [*before[name][drop:], *added]
     return result
 
 
@@ -149,6 +160,10 @@ def memory_of(document: Mapping[str, Any]) -> Memory:
         if document["written"] is not None:
             at, floor = document["written"]
             whole["written"] = Wanted(at=at, floor=floor)
+        rows = whole.pop("expected")
+        fit, missed, fallen = document["live"]
+        expected = tuple(Expected(at=at, median=low, upper=high) for at, low, high in rows)
+        whole["live"] = Live(fit=fit, expected=expected, missed=missed, fallen=fallen)
         return Memory(**whole)
     except (KeyError, TypeError, ValueError) as error:
         raise RecordDamaged(f"the memory in a record is not whole: {error!r}") from error
@@ -162,6 +177,35 @@ def knowledge_document(knowledge: Knowledge) -> Document:
         document[name] = None if value is None else number(value)
     document["scores"] = {name: number(score) for name, score in knowledge.scores.items()}
     document["events"] = {name: [*map(number, path)] for name, path in knowledge.events.items()}
+    document["accuracy"] = [accuracy_document(each) for each in knowledge.accuracy]
+    usual = knowledge.usual
+    document["usual"] = None if usual is None else [number(usual.loss), number(usual.share)]
+    document["advice"] = None if knowledge.advice is None else advice_document(knowledge.advice)
+    return document
+
+
+def advice_document(advice: Advice) -> Document:
+    """Every field of an advice."""
+    document: Document = {name: number(getattr(advice, name)) for name in _ADVICE}
+    document["now"] = running_row(advice.now)
+    document["ours"] = [running_row(way) for way in advice.ours]
+    document["alone"] = [running_row(way) for way in advice.alone]
+    return document
+
+
+def running_row(way: Running) -> list[float | int | str]:
+    """Target, score, replica-hours and starts a day, late share."""
+    return [number(value) for value in (getattr(way, field.name) for field in fields(Running))]
+
+
+def accuracy_document(accuracy: Accuracy) -> Document:
+    """Every field of an accuracy."""
+    document: Document = {
+        field.name: number(getattr(accuracy, field.name))
+        for field in fields(Accuracy)
+        if field.name != "naive"
+    }
+    document["naive"] = {name: number(loss) for name, loss in accuracy.naive.items()}
     return document
 
 

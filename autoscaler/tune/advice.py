@@ -1,0 +1,191 @@
+"""What a service's own last days advise its owner: what should stand above our floor.
+
+Our floor and the spare of the reactive autoscaler above it are paid twice, so its target should be
+high; how high is replayed, with a draw to what is usual. Beside it: the `maxReplicas` that the
+forecast needs, what we save against the reactive autoscaler alone, and whether it does as well
+without us. Nothing is decided by an advice and nothing of it is written to a target.
+
+Everything is replayed on whole days whose floors were found strictly out of sample, so an advice
+knows nothing that was not known when it was made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from autoscaler import dates, plan
+from autoscaler.capacity import replicas_for
+from autoscaler.forecast import foresee
+from autoscaler.model import Advice, Floats, Ints, Knowledge, Running, Series
+from autoscaler.policy import TidePolicy
+from autoscaler.reactive import PlainHpa
+from autoscaler.replay import clairvoyant, cost_of, late_fraction, replay, score_of
+from autoscaler.schema.candidates import Candidate
+from autoscaler.tune.judge import Judge
+from autoscaler.tune.lesson import Lesson
+
+TARGETS = (0.7, 0.8, 0.9, 0.95)
+"""Reactive targets above our floor that are replayed, as a share of a replica's capacity."""
+
+ALONE = (0.5, 0.6, *TARGETS)
+"""Targets at which the reactive autoscaler is replayed without us."""
+
+PRESENT = 0.7
+"""Target that is taken for the present one where it is not known."""
+
+TOLERANCE = 0.1
+"""Of an HPA that says none: it moves only when measured / target is further from 1."""
+
+DRAW = 0.5
+"""What one replayed day must say, per unit of target, for a target below the usual one."""
+
+REPLAYED_DAYS = 7
+"""Newest whole days that are replayed: every weekday once."""
+
+AHEAD = 7 * 86_400.0
+"""Seconds ahead in which the largest need is looked for: announced events among it."""
+
+UPPER = 0.99
+"""Quantile of the demand ahead that `maxReplicas` must carry."""
+
+ROOM = 1.1
+"""`maxReplicas` over the largest need that is known: a ceiling is for what nobody foresaw."""
+
+
+def advise(
+    policy: TidePolicy, lesson: Lesson, knowledge: Knowledge, candidate: Candidate
+) -> Advice | None:
+    """Advise from the floors that the chosen candidate would have set.
+
+    Parameters
+    ----------
+    lesson : what was learnt, with the floors of every candidate on past days
+    knowledge : of the chosen candidate, for the need ahead and the strength of the tide
+    candidate : the chosen one
+
+    Returns
+    -------
+    Advice or None
+        None when no whole day of the candidate could be replayed.
+    """
+    judge, trial = lesson.judge, lesson.trial_of(candidate)
+    if judge is None or trial is None or not len(trial.rows):
+        return None
+    rows = trial.rows[-REPLAYED_DAYS:]
+    floor = policy.spec.floor.min or 1
+    demand = judge.demand_on(rows)
+    beneath = trial.floors[0, -REPLAYED_DAYS:].reshape(1, -1)
+    floors = np.concatenate(
+        [
+            np.repeat(beneath, len(TARGETS), axis=0),
+            np.full((len(ALONE), len(demand)), floor, dtype=np.int64),
+        ]
+    )
+    ways = _run(judge, demand, floors, (*TARGETS, *ALONE))
+    ours, alone = ways[: len(TARGETS)], ways[len(TARGETS) :]
+    return Advice(
+        target=fitting(ours, len(rows)),
+        utilisation=fitting(ours, len(rows), bounded=True),
+        ours=ours,
+        alone=alone,
+        now=next(way for way in alone if way.target == PRESENT),
+        floor=floor,
+        days=len(rows),
+        seen=_need(lesson.series.values, policy),
+        ahead=_need(_upper_ahead(policy, lesson.series, knowledge), policy),
+        tide=knowledge.tide,
+    )
+
+
+def fitting(
+    ours: Sequence[Running],
+    days: int,
+    *,
+    bounded: bool = False,
+    tolerance: float = TOLERANCE,
+) -> float:
+    """Target that fits above our floor, chosen among those that were replayed.
+
+    The highest allowed is the usual one; a lower one must have done better by more than a few days
+    can pretend.
+
+    Parameters
+    ----------
+    ours : our floors under each target
+    days : that were replayed
+    bounded : the metric cannot exceed 100 %: above 1 / (1 + tolerance) it would never ask for more
+    tolerance : of the reactive autoscaler
+
+    Returns
+    -------
+    float
+        Within 0.7 and 0.95, unless the bound is lower; then the bound, in whole per cent.
+    """
+    most = 1.0 / (1.0 + tolerance) if bounded else 1.0
+    allowed = [way for way in ours if way.target <= most]
+    if not allowed:
+        return math.floor(100 * most) / 100
+    usual = max(way.target for way in allowed)
+    drawn = {
+        way.target: math.log(way.score) + DRAW * (usual - way.target) / days for way in allowed
+    }
+    return min(drawn, key=lambda target: (drawn[target], -target))
+
+
+def against(advice: Advice, lesson: Lesson, *, floor: int, target: float) -> Advice:
+    """Advise against what stands now, without us: this floor, and a reactive one at this target."""
+    judge = lesson.judge
+    if judge is None:  # nothing was learnt, so nothing was advised
+        return advice
+    rows = np.arange(judge.whole - advice.days, judge.whole)
+    demand = judge.demand_on(rows)
+    floors = np.full((len(ALONE) + 1, len(demand)), floor, dtype=np.int64)
+    now, *alone = _run(judge, demand, floors, (target, *ALONE))
+    return replace(advice, now=now, alone=tuple(alone), floor=floor)
+
+
+def _run(
+    judge: Judge, demand: Floats, floors: Ints, targets: Sequence[float]
+) -> tuple[Running, ...]:
+    """Replay floors, shape (m, n), each under a reactive autoscaler of its target."""
+    service = judge.service
+    hpa = PlainHpa(
+        target=np.array(targets),
+        window=plan.steps_ahead(300.0, service.step) + 1,
+    )
+    run = replay(demand, floors, service, hpa)
+    perfect = replay(demand, clairvoyant(demand, service), service)
+    cost, late = cost_of(run, service), late_fraction(run, demand)
+    scores = score_of(cost, float(cost_of(perfect, service)[0]), late, service.price)
+    days = len(demand) * service.step / 86_400.0
+    hours = run.total.sum(axis=1) * service.step / 3600.0 / days
+    starts = run.started.sum(axis=1) / days
+    return tuple(
+        Running(
+            target=target,
+            score=float(scores[i]),
+            replica_hours=float(hours[i]),
+            starts=float(starts[i]),
+            late=float(late[i]),
+        )
+        for i, target in enumerate(targets)
+    )
+
+
+def _upper_ahead(policy: TidePolicy, series: Series, knowledge: Knowledge) -> Floats:
+    """Demand of the week ahead that is exceeded once in a hundred; empty when nobody can tell."""
+    steps = plan.steps_ahead(AHEAD, series.step)
+    events = dates.events(policy.spec, series.end, AHEAD)
+    forecast, _, _ = foresee(series, knowledge, events, steps, UPPER)
+    return np.empty(0) if forecast is None else forecast.at(UPPER)
+
+
+def _need(demand: Floats, policy: TidePolicy) -> int:
+    """Replicas for the largest demand that is known."""
+    known = demand[~np.isnan(demand)]
+    most = known.max(initial=0.0)
+    return int(replicas_for(np.array([most]), policy.spec.capacity.per_replica)[0])
