@@ -6,10 +6,10 @@ with a stepped one, and by `explain` with what was recorded. The same inputs giv
 
 from __future__ import annotations
 
-from autoscaler import dates, guard, plan, remember
+from autoscaler import dates, fallback, guard, plan, remember
 from autoscaler.capacity import lead_time, need_of, rule_of
 from autoscaler.demand import highest, newest, regular
-from autoscaler.forecast import foresee
+from autoscaler.forecast import foresee, pinned
 from autoscaler.model import Decision, Knowledge, Memory, Observation
 from autoscaler.policy import TidePolicy
 
@@ -25,7 +25,7 @@ def decide(  # long: the order of the stages, on one page
     spec, target = policy.spec, observation.target
     present = remember.present_floor(spec.mode, target, memory)
     doubts = [*observation.doubts, *remember.doubts_of(memory, knowledge, now)]
-    lead = lead_time(spec.cold_start.duration, observation.period)
+    lead, keep = lead_time(spec.cold_start_seconds, observation.period), spec.release.break_even
     series = forecast = need = planned = None
     memory, why = remember.reverted(target, memory, now)
     reasons = [*why, *dates.today(spec, now)]
@@ -34,17 +34,17 @@ def decide(  # long: the order of the stages, on one page
         series, found = regular(observation.history, now)
         doubts += found
     if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
-        steps = plan.horizon(lead, spec.release.break_even, series.step)
-        level, cover = rule_of(knowledge, spec.price.per_percent_late)
+        steps = plan.horizon(lead, keep, series.step)
+        level, cover = rule_of(knowledge, spec.price.level)
         events = dates.events(spec, series.end, steps * series.step)
         forecast, why, failed = foresee(series, knowledge, events, steps, level)
         doubts += failed
         if forecast is not None:
-            seen = {"newest": newest(series), "recent": highest(series, spec.release.break_even)}
+            seen = {"newest": newest(series), "recent": highest(series, keep)}
             need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
-            least = dates.least(spec, need)
-            planned = plan.make(present, need, lead, spec.release.break_even, least)
-            reasons += [*why, *planned.reasons]
+            memory, need, fell = fallback.judged(memory, knowledge, series, forecast, need, spec)
+            planned = plan.make(present, need, lead, keep, dates.least(spec, need), spec.cold_start)
+            reasons += [*why, *pinned(spec.forecast.use, forecast.by), *fell, *planned.reasons]
     wanted = present if planned is None else planned.floor
     wanted, why = dates.at_least(spec, wanted, now, lead)
     # 5 guards

@@ -53,6 +53,8 @@ class Code(StrEnum):
     EVENT = "Event"
     RECURRING = "Recurring"
     KEPT = "Kept"
+    COLD_START = "ColdStart"
+    ASLEEP = "Asleep"
     NO_TIDE = "NoTide"
     WORSE_THAN_LAST_WEEK = "WorseThanLastWeek"
     FELL_BACK = "FellBack"
@@ -62,6 +64,7 @@ class Code(StrEnum):
     RAISE_LIMITED = "RaiseLimited"
     DOUBT_HOLDS = "DoubtHolds"
     CALENDAR_HOLDS = "CalendarHolds"
+    LAST_REPLICA = "LastReplica"
     RAISE_ONLY = "RaiseOnly"
     PAUSED = "Paused"
     AT_MINIMUM = "AtMinimum"
@@ -364,6 +367,7 @@ class Target:
     version : resourceVersion that was read
     floor_given : whether the floor stood in the object (an absent field cannot be tested for)
     annotated : whether the object has an annotations map at all
+    lowest : smallest floor that it takes and can be woken from: 0, or else 1
     """
 
     uid: str
@@ -376,6 +380,7 @@ class Target:
     paused: bool = False
     floor_given: bool = True
     annotated: bool = True
+    lowest: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

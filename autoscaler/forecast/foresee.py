@@ -11,8 +11,8 @@ from autoscaler.forecast.recent import Recent
 from autoscaler.model import Code, Forecast, Knowledge, Reason, Series
 from autoscaler.schema.events import EventWindow
 
-SHOWN = (0.1, 0.5, 0.9)
-"""Levels of the band that people see, besides the one on which replicas are ordered."""
+SHOWN = (0.1, 0.5, 0.9, 0.99)
+"""Levels that people see and forecasts are judged by, besides the one that orders replicas."""
 
 STRENGTH = 0.3
 """Correlation with a day or a week before below which a service is said to have no tide."""

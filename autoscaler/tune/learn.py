@@ -14,6 +14,7 @@ from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.tune.advice import advise
+from autoscaler.tune.backtest import measured
 from autoscaler.tune.lesson import Lesson, study
 
 YOUNG, YOUNG_EVERY = 3 * 86_400.0, 6 * 3600.0
@@ -81,6 +82,8 @@ def known(policy: TidePolicy, lesson: Lesson) -> Knowledge:
         events=learn_events(lesson.series, lesson.days, policy.spec.event_windows),
         span=lesson.span,
     )
+    _, misses = lesson.learnt[beneath.forecaster]
+    found = measured(found, policy, lesson.days, misses, lesson.tables)
     return replace(found, advice=advise(policy, lesson, found, candidate))
 
 

@@ -1,0 +1,134 @@
+"""What the chosen forecaster would have said on past days, and how good that was.
+
+Strictly out of sample: corrections, quantiles and regressions are learnt on the days before those
+that are judged; each day is expected from the days before it. The horizons are the lead, on what
+replicas are ordered on, an hour and a day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from autoscaler.capacity import ACTUATION
+from autoscaler.fallback import usual_of
+from autoscaler.forecast.accuracy import DAY, HOUR, UPPER, accuracy_of, relative_loss
+from autoscaler.forecast.ahead import (
+    MASSES,
+    Reach,
+    Tables,
+    TideAhead,
+    fit_model,
+    predict_strip,
+    strip_of,
+)
+from autoscaler.forecast.base import LEVELS
+from autoscaler.forecast.days import Days
+from autoscaler.forecast.response import HOURS, Misses, Response, learn_response
+from autoscaler.model import Accuracy, Floats, Ints, Knowledge, Usual
+from autoscaler.policy import TidePolicy
+
+JUDGED_DAYS = 7
+"""Newest whole days that are judged."""
+
+_MIDDLE, _HIGH = LEVELS.index(0.5), LEVELS.index(UPPER)
+_REACHED = np.cumsum(MASSES)
+_MASS = [int(np.searchsorted(_REACHED, level - 1e-9)) for level in (0.5, UPPER)]
+
+
+def measured(
+    known: Knowledge, policy: TidePolicy, days: Days, misses: Misses, tables: Tables | None
+) -> Knowledge:
+    """Add to what was learnt how good its forecasts are, and within which range they miss.
+
+    Parameters
+    ----------
+    misses : of the tidal forecaster chosen, which draws the day
+    tables : of the distributions ahead, where they decide the moment
+    """
+    spec, fitted = policy.spec, known.fitted
+    ahead, lead = None, round((spec.cold_start_seconds + ACTUATION) / days.step)
+    if isinstance(fitted, TideAhead) and tables is not None:
+        ahead, lead = (tables, fitted.reach), fitted.reach.lead
+    found = _backtest(days, misses, lead, spec.capacity.per_replica, ahead)
+    return known if found is None else replace(known, accuracy=found[0], usual=found[1])
+
+
+def _backtest(
+    days: Days, misses: Misses, lead: int, capacity: float, ahead: tuple[Tables, Reach] | None
+) -> tuple[tuple[Accuracy, ...], Usual] | None:
+    """Judge a forecaster on the newest whole days; None with less than one day to judge."""
+    whole = days.count if days.now == days.per_day else days.count - 1
+    usable = int(np.searchsorted(misses.rows, whole))
+    first = max(usable - JUDGED_DAYS, (usable + 1) // 2, 1)
+    if usable <= first:
+        return None
+    rows = np.arange(first, usable)
+    origins = (misses.rows[rows][:, None] * days.per_day + np.arange(days.per_day)).ravel()
+    demand = _demand(days, days.z.ravel())
+    response = learn_response(misses, np.arange(first), days.step)
+    found, losses = [], np.empty(0)
+    for steps in dict.fromkeys((lead, round(HOUR / days.step), round(DAY / days.step))):
+        if steps == lead and ahead is not None:
+            z = _by_ahead(days, *ahead, misses.rows[rows])
+        else:
+            z = _by_tide(misses, rows, steps, response)
+        median, upper = _demand(days, z)
+        came = _at(demand, origins + steps)
+        naive = {
+            "last-value": _at(demand, origins - 1),
+            "yesterday": _at(demand, origins + steps - days.per_day),
+            "last-week": _at(demand, origins + steps - 7 * days.per_day),
+        }
+        found.append(accuracy_of(steps * days.step, came, median, upper, naive))
+        if steps == lead:
+            losses = relative_loss(came, median, upper, capacity)
+    if np.isnan(losses).all():
+        return None
+    return tuple(each for each in found if each is not None), usual_of(losses, days.step)
+
+
+def _demand(days: Days, z: Floats) -> Floats:
+    """Demand per second of a logarithm, same shape."""
+    demand: Floats = np.maximum(np.exp(np.minimum(z, 600.0)) - days.shift, 0.0)
+    return demand
+
+
+def _at(demand: Floats, index: Ints) -> Floats:
+    """Demand at slots counted from the first day; NaN where that is outside of what is known."""
+    inside = (index >= 0) & (index < len(demand))
+    values: Floats = np.where(inside, demand[np.clip(index, 0, len(demand) - 1)], np.nan)
+    return values
+
+
+def _by_tide(misses: Misses, rows: Ints, steps: int, response: Response) -> Floats:
+    """Median and upper quantile of z so many steps after every slot of the rows, shape (2, n).
+
+    Beyond its reach a row goes on in the next, which was expected one night later than it would
+    be: the same in all backtests of the house (`learn_response`).
+    """
+    per_day = misses.recent.shape[2]
+    slot = np.arange(per_day) + steps
+    beyond = np.where(slot < misses.expected.shape[1], 0, slot // per_day)
+    row = rows[:, None] + beyond
+    exists = row < len(misses.expected)
+    expected = misses.expected[np.minimum(row, len(misses.expected) - 1), slot - beyond * per_day]
+    recent = misses.recent[:, rows].reshape(len(misses.recent), -1)
+    lead = np.array([float(steps)])
+    z = np.where(exists, expected, np.nan).ravel() + response.correction(recent, lead)[0]
+    hours = np.tile((slot % per_day) * HOURS // per_day, len(rows))
+    spread = response.spreads(np.arange(HOURS), np.full(HOURS, lead[0]))[hours]
+    both: Floats = z + spread[:, [_MIDDLE, _HIGH]].T
+    return both
+
+
+def _by_ahead(days: Days, tables: Tables, reach: Reach, rows: Ints) -> Floats:
+    """Median and upper quantile of z a lead after every slot of the rows, shape (2, n)."""
+    aim, _ = reach.aims(days)
+    first = int(rows[0])
+    model = fit_model(tables, first * days.per_day, aim)
+    # a day before them warms up what looks back
+    strip, slots = strip_of(tables, slice(first - 1, int(rows[-1]) + 1), reach.lead)
+    z = predict_strip(model, strip, slots)[days.per_day : -1]
+    return z[:, _MASS].T
