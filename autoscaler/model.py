@@ -320,6 +320,24 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What the nightly replay chose, small enough for a policy's status.
+
+    Attributes
+    ----------
+    name : the candidate in use, as in `forecast.use`
+    best : the one whose score was lowest, with its draw to what is usual
+    standing : the one that stood before and was preferred within the noise, "" for none
+    days : whole days that were replayed, 0 when the history is too short for any
+    """
+
+    name: str
+    best: str
+    standing: str = ""
+    days: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
     """What was learnt off the path. Losing it costs quality only.
 
@@ -336,6 +354,7 @@ class Knowledge:
         (n,) along the event, its ramps included
     cover : how many replica-hours one hour's load of a replica is worth covering, learnt from the
         price of lateness; used where the forecast gives `ahead`, None to order on quantiles
+    choice : how it came to be chosen; None with too little history for any choice
     accuracy : by horizon, on days that those forecasts did not know
     usual : range of the loss there, None when too few days could be judged
     """
@@ -347,6 +366,7 @@ class Knowledge:
     tide: float = float("nan")
     span: float = float("inf")
     cover: float | None = None
+    choice: Choice | None = None
     advice: Advice | None = None
     events: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     accuracy: tuple[Accuracy, ...] = ()

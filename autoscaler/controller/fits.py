@@ -43,9 +43,11 @@ class FitLate(ForetideError):
 class Here:
     """Learner in the calling thread: for one cycle at a desk, and for tests."""
 
-    def learn(self, policy: TidePolicy, history: History, now: float, period: float) -> Knowledge:
+    def learn(
+        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+    ) -> Knowledge:
         """Learn at once."""
-        return tune.learn(policy, history, now, period=period)
+        return tune.learn(policy, history, now, period=period, standing=standing)
 
     def rest(self) -> None:
         """Nothing to do."""
@@ -62,7 +64,9 @@ class Elsewhere:
         self._pool: ProcessPoolExecutor | None = None
         self._served = 0
 
-    def learn(self, policy: TidePolicy, history: History, now: float, period: float) -> Knowledge:
+    def learn(
+        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+    ) -> Knowledge:
         """Learn in the process.
 
         Raises
@@ -80,7 +84,7 @@ class Elsewhere:
             )
         try:
             future: Future[Knowledge] = self._pool.submit(
-                fitting.learn, policy, history, now, period, self._deadline
+                fitting.learn, policy, history, now, period, standing, self._deadline
             )
             knowledge = future.result()
         except BrokenProcessPool as error:
@@ -197,7 +201,10 @@ class FitDesk:
         key = order.policy.key
         began = self._clock.monotonic()
         try:
-            knowledge = self._learner.learn(order.policy, order.history, order.now, self._period)
+            standing = tune.standing_of(order.tended.knowledge)
+            knowledge = self._learner.learn(
+                order.policy, order.history, order.now, self._period, standing
+            )
             self._learnt(order.policy, order.history, knowledge)
         except FitLate as error:
             self._not(order, "late", error)

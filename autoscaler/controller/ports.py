@@ -29,8 +29,10 @@ class Leadership(Protocol):
 class Learner(Protocol):
     """Who learns knowledge; `tune.learn` in another process, or right here."""
 
-    def learn(self, policy: TidePolicy, history: History, now: float, period: float) -> Knowledge:
-        """Learn, or raise; may take minutes."""
+    def learn(
+        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+    ) -> Knowledge:
+        """Learn, or raise; may take minutes. `standing` is the candidate in use."""
         ...
 
     def rest(self) -> None:

@@ -73,19 +73,23 @@ def intervals(run: Daily, best: Daily, price: float, *, seed: int) -> Intervals 
         return None
     ratio, share, score = _drawn(run, best, price, seed)
     return Intervals(
-        score=_interval(score), cost_ratio=_interval(ratio), late_fraction=_interval(share)
+        score=interval_of(score),
+        cost_ratio=interval_of(ratio),
+        late_fraction=interval_of(share),
     )
 
 
-def gap(one: Daily, other: Daily, best: Daily, price: float, *, seed: int) -> Interval | None:
-    """Bootstrap by what factor `other` scores above `one`, on the same days; None likewise.
+def ratios(one: Daily, other: Daily, price: float, *, seed: int) -> Floats:
+    """Bootstrap how many times the score of `one` the score of `other` is, shape (draws,).
 
-    1 within the interval: the difference is within the noise.
+    The same days for both, so that what happened to both says nothing. Empty with fewer than two
+    days.
     """
     if len(one.cost) < 2:
-        return None
-    mine, theirs = (_drawn(run, best, price, seed)[2] for run in (one, other))
-    return _interval(theirs / mine)
+        return np.empty(0)
+    same = Daily(cost=np.ones(len(one.cost)), late=one.late, came=one.came)  # it cancels out
+    mine, theirs = (_drawn(run, same, price, seed)[2] for run in (one, other))
+    return np.divide(theirs, mine, out=np.ones(DRAWS), where=(mine > 0) & (theirs > 0))
 
 
 def _drawn(run: Daily, best: Daily, price: float, seed: int) -> tuple[Floats, Floats, Floats]:
@@ -99,7 +103,7 @@ def _drawn(run: Daily, best: Daily, price: float, seed: int) -> tuple[Floats, Fl
     return ratio, share, score
 
 
-def _interval(values: Floats) -> Interval:
+def interval_of(values: Floats) -> Interval:
     """Give the 2.5 % and 97.5 % quantiles."""
     low, high = np.quantile(values, [0.025, 0.975])
     return Interval(low=float(low), high=float(high))

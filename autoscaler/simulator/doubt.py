@@ -64,4 +64,3 @@ def frontier(
             )
         )
     return points
-

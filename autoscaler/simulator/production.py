@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autoscaler import tune
-from autoscaler.capacity import usual_level
 from autoscaler.cycle import run_once
 from autoscaler.errors import HistoryUnavailable
 from autoscaler.model import Decision, Floats, History, Ints, Knowledge, Memory, Result
@@ -69,7 +68,7 @@ class Pilot:
         """Quantile on which replicas are ordered."""
         if self.knowledge is not None:
             return self.knowledge.order_level
-        return usual_level(self.policy.spec.price.per_percent_late)
+        return self.policy.spec.price.level
 
     def tick(self, now: float) -> Result:
         """Fit when a fit is due, then run one cycle."""
@@ -86,7 +85,10 @@ class Pilot:
             history = self.ports.demand.read(self.policy, now)
         except HistoryUnavailable:
             return
-        self.knowledge = tune.learn(self.policy, history, now, period=self.period)
+        standing = tune.standing_of(self.knowledge)
+        self.knowledge = tune.learn(
+            self.policy, history, now, period=self.period, standing=standing
+        )
         self.learnings.append(learning_of(self.knowledge))
         if self._learnt is not None:
             self._learnt(self.policy, history, self.knowledge, self.period)

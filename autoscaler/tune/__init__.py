@@ -15,6 +15,6 @@ to rebuild it.
 """
 
 from autoscaler.tune.judge import ORDER_LEVELS
-from autoscaler.tune.learn import due, learn
+from autoscaler.tune.learn import due, learn, standing_of
 
-__all__ = ["ORDER_LEVELS", "due", "learn"]
+__all__ = ["ORDER_LEVELS", "due", "learn", "standing_of"]

@@ -20,6 +20,7 @@ from autoscaler.forecast.tidal import GROWTH
 from autoscaler.model import Floats, Ints
 from autoscaler.policy import TidePolicy
 from autoscaler.replay import Service, clairvoyant, cost_of, late_fraction, replay, score_of
+from autoscaler.replay.doubt import Daily, daily
 
 ORDER_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 """Quantiles on which replicas may be ordered."""
@@ -58,14 +59,14 @@ class Judge:
         spec = policy.spec
         self._days = days
         self._bounds = spec.floor
-        self._lead = plan.steps_ahead(lead_time(spec.cold_start.duration, period), days.step)
+        self._lead = plan.steps_ahead(lead_time(spec.cold_start_seconds, period), days.step)
         self._release = plan.steps_ahead(spec.release.after, days.step)
         self._keep = plan.steps_ahead(spec.release.break_even, days.step)
         self.reach = min(self._lead + self._keep, days.per_day)
         """Slots after a day that a forecast made before its end still needs."""
         self.service = Service(
             capacity=spec.capacity.per_replica,
-            cold=plan.steps_ahead(spec.cold_start.duration, days.step),
+            cold=plan.steps_ahead(spec.cold_start_seconds, days.step),
             step=days.step,
             wait=spec.promise.wait,
             start_cost=spec.release.break_even,
@@ -128,6 +129,13 @@ class Judge:
             late_fraction(run, demand),
             self.service.price,
         )
+
+    def daily(self, trial: Trial, rows: NDArray[np.int64]) -> Daily:
+        """Account for a trial of one candidate on some of its days, day by day."""
+        demand = self.demand_on(rows)
+        floors = trial.floors[:, np.isin(trial.rows, rows)].reshape(1, -1)
+        run = replay(demand, floors, self.service)
+        return daily(run, demand, self.service, self._days.per_day)[0]
 
     def _order_and_keep(
         self, misses: Misses, block: NDArray[np.int64], response: Response

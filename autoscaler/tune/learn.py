@@ -9,7 +9,7 @@ import numpy as np
 
 from autoscaler.forecast import ALL, NO_TIDE, FitImpossible, Recent, Shape, learn_events
 from autoscaler.forecast.days import Days
-from autoscaler.model import History, Knowledge
+from autoscaler.model import Choice, History, Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.schema.candidates import AHEAD, Candidate
@@ -42,6 +42,7 @@ def learn(
     *,
     period: float = 60.0,
     shapes: tuple[Shape, ...] = ALL,
+    standing: str = "",
 ) -> Knowledge:
     """Learn every candidate from the history up to `now`, and choose what would have done best.
 
@@ -49,22 +50,29 @@ def learn(
     ----------
     period : seconds between decisions, part of the lead time
     shapes : candidates; `forecast.FAST` leaves out the one that imports statsmodels
+    standing : name of the candidate in use, which is kept while the best is not better by more
+        than the noise
 
     Returns
     -------
     Knowledge
         With too little history for any candidate: the last minutes alone.
     """
-    return known(policy, study(policy, history, now, period=period, shapes=shapes))
+    return known(policy, study(policy, history, now, period=period, shapes=shapes), standing)
 
 
-def known(policy: TidePolicy, lesson: Lesson) -> Knowledge:
-    """Knowledge of the candidate that is pinned or would have done best."""
+def standing_of(knowledge: Knowledge | None) -> str:
+    """Name of the candidate in use, for the next night; "" when none was chosen yet."""
+    return "" if knowledge is None or knowledge.choice is None else knowledge.choice.name
+
+
+def known(policy: TidePolicy, lesson: Lesson, standing: str = "") -> Knowledge:
+    """Knowledge of the candidate that is pinned, stands, or would have done best."""
     if lesson.days is None or not lesson.learnt:
         return Knowledge(
             fitted=Recent(), order_level=lesson.usual, fitted_at=lesson.now, span=lesson.span
         )
-    candidate, beneath = choose(lesson, policy.spec.forecast.candidate)
+    candidate, beneath = choose(lesson, policy.spec.forecast.candidate, standing)
     try:
         fitted = lesson.fitted(candidate, beneath)
     except FitImpossible:
@@ -81,13 +89,19 @@ def known(policy: TidePolicy, lesson: Lesson) -> Knowledge:
         tide=tide_of(lesson.days),
         events=learn_events(lesson.series, lesson.days, policy.spec.event_windows),
         span=lesson.span,
+        choice=Choice(
+            name=str(candidate),
+            best=str(lesson.best(lesson.drawn) if lesson.drawn else candidate),
+            standing=standing,
+            days=lesson.replayed,
+        ),
     )
     _, misses = lesson.learnt[beneath.forecaster]
     found = measured(found, policy, lesson.days, misses, lesson.tables)
     return replace(found, advice=advise(policy, lesson, found, candidate))
 
 
-def choose(lesson: Lesson, pinned: Candidate) -> tuple[Candidate, Candidate]:
+def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candidate, Candidate]:
     """Choose what decides, and the shape that draws the day (the same unless `ahead` decides).
 
     What is pinned and was not learnt, since the history is too short, gives way to the best.
@@ -103,6 +117,7 @@ def choose(lesson: Lesson, pinned: Candidate) -> tuple[Candidate, Candidate]:
         return found, found
     among = fitting or lesson.drawn
     best = lesson.best(among) if among else usual
+    best = next((of for of in among if str(of) == standing and lesson.close(of, best)), best)
     return best, (beneath if best.forecaster == AHEAD else best)
 
 

@@ -27,7 +27,9 @@ class Slow:
         self.asked: list[str] = []
         self.error: Exception | None = None
 
-    def learn(self, policy: TidePolicy, history: History, now: float, period: float) -> Knowledge:
+    def learn(
+        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+    ) -> Knowledge:
         self.asked.append(policy.key)
         self.go.acquire(timeout=PATIENCE)
         if self.error is not None:
@@ -144,17 +146,17 @@ def test_the_process_learns_survives_its_death_and_is_ended_when_late() -> None:
     learner = Elsewhere()
     seen = history(0, 300)  # too short for any tide: learnt at once
     now = seen.read_at
-    first = learner.learn(policy(), seen, now, 60.0)
+    first = learner.learn(policy(), seen, now, 60.0, "")
     assert first.fitted_at == now
     (child,) = multiprocessing.active_children()
     os.kill(child.pid, 9)
     child.join(PATIENCE)
     with pytest.raises(FitLate):
-        learner.learn(policy(), seen, now, 60.0)
-    again = learner.learn(policy(), seen, now, 60.0)  # a new process
+        learner.learn(policy(), seen, now, 60.0, "")
+    again = learner.learn(policy(), seen, now, 60.0, "")  # a new process
     assert (again.fitted.name, again.order_level) == (first.fitted.name, first.order_level)
     learner.stop()
     hasty = Elsewhere(deadline=0.001)
     with pytest.raises(FitLate, match="did not end within"):
-        hasty.learn(policy(), seen, now, 60.0)
+        hasty.learn(policy(), seen, now, 60.0, "")
     hasty.stop()

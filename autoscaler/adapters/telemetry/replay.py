@@ -26,7 +26,7 @@ class Learn(Protocol):
     """`tune.learn`, as far as it is used here."""
 
     def __call__(
-        self, policy: TidePolicy, history: History, now: float, *, period: float
+        self, policy: TidePolicy, history: History, now: float, *, period: float, standing: str
     ) -> Knowledge:
         """Learn from the history up to `now`."""
         ...
@@ -48,8 +48,13 @@ class Replayer:
         """Knowledge learnt again from what it was learnt from."""
         if fit.id not in self._known:
             policy = TidePolicy.model_validate(fit.policy)
+            choice = fit.knowledge["choice"]
             self._known[fit.id] = self._learn(
-                policy, fit.kept.history(), fit.knowledge["fitted_at"], period=fit.period
+                policy,
+                fit.kept.history(),
+                fit.knowledge["fitted_at"],
+                period=fit.period,
+                standing="" if choice is None else choice["standing"],
             )
         return self._known[fit.id]
 

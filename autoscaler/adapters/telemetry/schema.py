@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from hashlib import blake2b
 from typing import Any
 
@@ -38,7 +38,8 @@ _ROWS = ("wanted", "expected")  # of a memory: each record says what fell out an
 _KNOWLEDGE = tuple(
     field.name
     for field in fields(Knowledge)
-    if field.name not in {"fitted", "fitted_at", "scores", "events", "accuracy", "usual", "advice"}
+    if field.name
+    not in {"fitted", "fitted_at", "scores", "events", "accuracy", "usual", "advice", "choice"}
 )
 _ADVICE = tuple(
     field.name for field in fields(Advice) if field.name not in {"now", "ours", "alone"}
@@ -180,6 +181,7 @@ def knowledge_document(knowledge: Knowledge) -> Document:
     document["accuracy"] = [accuracy_document(each) for each in knowledge.accuracy]
     usual = knowledge.usual
     document["usual"] = None if usual is None else [number(usual.loss), number(usual.share)]
+    document["choice"] = None if knowledge.choice is None else asdict(knowledge.choice)
     document["advice"] = None if knowledge.advice is None else advice_document(knowledge.advice)
     return document
 
