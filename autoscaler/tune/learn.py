@@ -21,7 +21,11 @@ YOUNG, YOUNG_EVERY = 3 * 86_400.0, 6 * 3600.0
 """A history younger than this is learnt from again so often, since each hour of it is news."""
 
 NIGHT = 3
-"""Local hour from which the nightly fit is due: after the day's end, before its tide."""
+"""Local hour from which nightly fits are due: after the day's end, before its tide."""
+
+SPREAD = 2 * 3600.0
+"""Seconds after that within which each policy has its own moment, so that a fleet's fits do not
+wait for each other."""
 
 
 def due(policy: TidePolicy, knowledge: Knowledge | None, now: float) -> bool:
@@ -32,7 +36,16 @@ def due(policy: TidePolicy, knowledge: Knowledge | None, now: float) -> bool:
         return True
     local = datetime.fromtimestamp(now, walltime.zone(policy.spec.time_zone))
     night = local.replace(hour=NIGHT, minute=0, second=0, microsecond=0).timestamp()
+    night += _own_moment(policy.key)
     return knowledge.fitted_at < (night if night <= now else night - 86_400.0)
+
+
+def _own_moment(key: str) -> float:
+    """Whole seconds within `SPREAD`, the same every night and in every process (FNV-1a)."""
+    mixed = 2_166_136_261
+    for byte in key.encode():
+        mixed = (mixed ^ byte) * 16_777_619 % 2**32
+    return float(mixed % int(SPREAD))
 
 
 def learn(

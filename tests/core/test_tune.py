@@ -116,10 +116,25 @@ class TestDue:
         assert due(policy(), None, NOW)
 
     def test_nightly_by_the_clock_of_the_policy(self):
-        shanghai = policy("Asia/Shanghai")  # 03:00 there is 19:00 UTC
-        fitted = self.known(self.at(2026, 6, 10, 20))
+        shanghai = policy("Asia/Shanghai")  # 03:00 to 05:00 there is 19:00 to 21:00 UTC
+        fitted = self.known(self.at(2026, 6, 10, 21))
         assert not due(shanghai, fitted, self.at(2026, 6, 11, 18, 59))
-        assert due(shanghai, fitted, self.at(2026, 6, 11, 19, 1))
+        assert due(shanghai, fitted, self.at(2026, 6, 11, 21, 0))
+
+    def test_a_fleet_is_spread_over_the_night_and_each_keeps_its_moment(self):
+        fitted, midnight = self.known(self.at(2026, 6, 10, 12)), self.at(2026, 6, 11)
+        waiting = np.zeros(0)
+        for i in range(40):
+            one = policy()
+            one = one.model_copy(
+                update={"metadata": one.metadata.model_copy(update={"name": f"service-{i}"})}
+            )
+            minutes = [m for m in range(24 * 60) if due(one, fitted, midnight + 60.0 * m)]
+            assert minutes == list(range(minutes[0], 24 * 60))
+            waiting = np.append(waiting, minutes[0] / 60)
+        assert waiting.min() >= 3
+        assert waiting.max() <= 5 + 1 / 60
+        assert np.histogram(waiting, bins=4, range=(3, 5.02))[0].min() >= 4
 
     @pytest.mark.parametrize("day", [(2026, 3, 29), (2026, 10, 25), (2028, 2, 29), (2026, 12, 31)])
     def test_once_a_night_also_in_odd_ones(self, day):
