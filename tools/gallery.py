@@ -15,8 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from autoscaler.report import write_png
-from autoscaler.simulator.asking import Asked, ask, scenarios_in
+from autoscaler.simulator.asking import Asked, ask
 from autoscaler.simulator.pictures import report_of
+from autoscaler.simulator.reading import read_questions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "explanation" / "gallery.md"
@@ -61,10 +62,10 @@ def main(argv: list[str]) -> int:
     given = parser.parse_args(argv)
     IMAGES.mkdir(parents=True, exist_ok=True)
     sections, failed = [], False
-    for path in scenarios_in(ROOT / "simulations"):
-        if given.only not in path.stem:
+    for question in read_questions(ROOT / "simulations"):
+        if given.only not in question.name:
             continue
-        asked = ask(path)
+        asked = ask(question)
         draw(asked)
         sections.append(section(asked))
         failed |= not asked.holds

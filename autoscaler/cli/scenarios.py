@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from autoscaler.cli.options import ExitCode, print_json, say
-from autoscaler.errors import InputError
 
 if TYPE_CHECKING:
     from autoscaler.simulator.asking import Asked
@@ -17,27 +16,34 @@ if TYPE_CHECKING:
 
 def run_scenarios(path: Path, *, out: Path | None, as_json: bool) -> int:
     """Run a scenario file or all of a folder, and print every claim with its number."""
-    from autoscaler.cli.simulating import progress
-    from autoscaler.simulator.asking import ask, scenarios_in
+    from autoscaler.cli.simulating import progress, writing
+    from autoscaler.simulator.asking import ask
+    from autoscaler.simulator.reading import read_questions
 
-    files = scenarios_in(path)
-    if not files:
-        raise InputError(f"{path}: no scenario (*.yaml) in it")
-    documents: list[dict[str, Any]] = []
-    failed = 0
-    for file in files:
-        with progress(quiet=as_json) as told:
-            asked = ask(file, told)
-        failed += sum(not verdict.holds for verdict in asked.verdicts)
-        documents.append(_document(asked))
-        if not as_json:
-            _show(asked)
-        if out is not None:
-            _write(asked, out / asked.name)
+    questions = read_questions(path)
+    answers: list[Asked] = []
+    interrupted = False
+    try:
+        for question in questions:
+            with progress(quiet=as_json) as told:
+                asked = ask(question, told)
+            answers.append(asked)
+            if not as_json:
+                _show(asked)
+            if out is not None:
+                with writing(out):
+                    _write(asked, out / asked.name)
+    except KeyboardInterrupt:
+        interrupted = True
+    failed = sum(not verdict.holds for asked in answers for verdict in asked.verdicts)
     if as_json:
-        print_json({"version": 1, "scenarios": documents})
-    elif len(files) > 1:
-        say(f"{len(files)} scenarios, {failed} claims failed")
+        documents = [_document(asked) for asked in answers]
+        print_json({"version": 1, "partial": interrupted, "scenarios": documents})
+    elif len(questions) > 1 and not interrupted:
+        say(f"{len(questions)} scenarios, {failed} claims failed")
+    if interrupted:
+        say(f"interrupted: {len(answers)} of {len(questions)} scenarios were played")
+        return ExitCode.INTERRUPTED
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
@@ -50,8 +56,6 @@ def _show(asked: Asked) -> None:
             f"  {run.name:<28} score {account.score:7.2f}   cost {account.cost_ratio:5.2f}   "
             f"late {account.late_fraction:8.3%}   starts {account.replicas_started}"
         )
-    for name in asked.left_out:
-        click.echo(f"  {name:<28} not in a world with troubles: it writes replicas itself")
     for verdict in asked.verdicts:
         sign = "holds " if verdict.holds else "FAILED"
         click.echo(f"  {sign} {verdict.claim}: {verdict.found}")
@@ -65,7 +69,6 @@ def _document(asked: Asked) -> dict[str, Any]:
         "holds": asked.holds,
         "runs": [{"name": run.name, **asdict(run.account)} for run in asked.simulated.runs],
         "claims": [asdict(verdict) for verdict in asked.verdicts],
-        "left_out": list(asked.left_out),
     }
 
 

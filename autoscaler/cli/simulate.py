@@ -17,10 +17,21 @@ from autoscaler.cli.options import (
     print_json,
     say,
 )
-from autoscaler.cli.simulating import number, one_policy, progress, switches_of, traffic_of, whole
+from autoscaler.cli.simulating import (
+    number,
+    one_policy,
+    progress,
+    switches_of,
+    traffic_of,
+    whole,
+    writing,
+)
+from autoscaler.errors import InputError
 
 if TYPE_CHECKING:
+    from autoscaler.policy import TidePolicy
     from autoscaler.simulator.outputs import Asked
+    from autoscaler.simulator.plain import PlainWorld
     from autoscaler.simulator.simulation import Simulated
 
 # columns of the table on a terminal; the report has all of them
@@ -161,6 +172,7 @@ def command(**given: object) -> int:
     """
     if given["list_peers"]:
         return _list_peers(as_json=bool(given["as_json"]))
+    _one_source(given)
     if given["scenario"] is not None:
         from autoscaler.cli.scenarios import run_scenarios
 
@@ -172,6 +184,15 @@ def command(**given: object) -> int:
             as_json=bool(given["as_json"]),
         )
     return _one(given)
+
+
+def _one_source(given: dict[str, object]) -> None:
+    """Refuse two answers to one question: where the traffic comes from."""
+    sources = [f"--{name}" for name in ("trace", "prometheus", "scenario") if given[name]]
+    if len(sources) > 1:
+        raise InputError(f"found {' and '.join(sources)}; one of them says what arrives")
+    if given["scenario"] and given["policy"]:
+        raise InputError("found --policy and --scenario; a scenario brings its own policy")
 
 
 def _list_peers(*, as_json: bool) -> int:
@@ -190,42 +211,57 @@ def _list_peers(*, as_json: bool) -> int:
 def _one(given: dict[str, object]) -> int:
     """Answer one question about one policy."""
     from autoscaler.simulator.peers import chosen
-    from autoscaler.simulator.simulation import lay, simulate
+    from autoscaler.simulator.simulation import lay
 
     policy = one_policy(given["policy"])
-    against = chosen(str(given["against"]))
+    chosen(str(given["against"]))  # an unknown name is told before anything is read
     traffic, name = traffic_of(policy, given)
     policy, world = lay(policy, traffic, switches_of(given))
     out = given["out"]
     folder = out if isinstance(out, Path) else None
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    seed = whole(given["seed"])
-    with progress(quiet=bool(given["as_json"])) as told:
-        simulated = simulate(
-            policy,
-            world,
-            against,
-            tuned=bool(given["tuned"]),
-            swept=bool(given["frontier"]),
-            seed=seed,
-            jobs=whole(given["jobs"]),
-            records=None if folder is None else folder / "decisions.jsonl",
-            progress=told,
-        )
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+    try:
+        simulated = _simulated(given, policy, world, folder)
+    except KeyboardInterrupt:
+        say("interrupted before the evaluation began: there is no result")
+        return ExitCode.INTERRUPTED
     from autoscaler.simulator.outputs import Asked
 
     asked = Asked(
         traffic=traffic,
         name=name,
-        seed=seed,
+        seed=whole(given["seed"]),
         gpus=number(given["gpus"]) or 1.0,
         price=number(given["gpu_price"]),
     )
     if folder is not None:
-        write(simulated, asked, folder)
+        with writing(folder):
+            write(simulated, asked, folder)
     _show(simulated, asked, as_json=bool(given["as_json"]))
     return ExitCode.INTERRUPTED if simulated.partial else ExitCode.DONE
+
+
+def _simulated(
+    given: dict[str, object], policy: TidePolicy, world: PlainWorld, folder: Path | None
+) -> Simulated:
+    """Play it, with progress, and with decision records where there is a folder."""
+    from autoscaler.simulator.peers import chosen
+    from autoscaler.simulator.simulation import simulate
+
+    with progress(quiet=bool(given["as_json"])) as told:
+        return simulate(
+            policy,
+            world,
+            chosen(str(given["against"])),
+            tuned=bool(given["tuned"]),
+            swept=bool(given["frontier"]),
+            seed=whole(given["seed"]),
+            jobs=whole(given["jobs"]),
+            records=None if folder is None else folder / "decisions.jsonl",
+            progress=told,
+        )
 
 
 def write(simulated: Simulated, asked: Asked, folder: Path) -> None:
@@ -265,5 +301,7 @@ def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
         table.add_row(*cells, style="bold" if index == shown.strong else None)
     console().print(table)
     click.echo(lead_of(simulated))
+    if simulated.unwritten:
+        say(f"decisions.jsonl: {simulated.unwritten} records could not be written")
     if simulated.partial:
         say("interrupted: this is what was done until then")

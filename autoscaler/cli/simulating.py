@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,12 +63,21 @@ def switches_of(given: dict[str, object]) -> Switches:
     from autoscaler.tune.advice import PRESENT
 
     hpa_file = given["hpa_file"]
+    step = number(given["step"]) or 0.0
+    if not step or 3600 % step:
+        raise InputError(
+            f"--step: found {step:g} s; an hour must be a whole number of steps (30s, 1m, 5m)"
+        )
+    for option in ("replicas_at_p99", "hpa_target"):
+        found = number(given[option])
+        if found is not None and not math.isfinite(found):
+            raise InputError(f"--{option.replace('_', '-')}: found {found:g}; a number is needed")
     if given["no_hpa"] and isinstance(hpa_file, Path):
         raise InputError("--no-hpa and --hpa exclude each other")
     return Switches(
         replicas_at_p99=number(given["replicas_at_p99"]),
         cold_start=number(given["cold_start"]),
-        step=number(given["step"]) or 60.0,
+        step=step,
         within="hold" if given["within_slot"] == "hold" else "linear",
         target=None if given["no_hpa"] else number(given["hpa_target"]) or PRESENT,
         advised=given["hpa_target"] is None,
@@ -75,6 +85,18 @@ def switches_of(given: dict[str, object]) -> Switches:
         since=number(given["since"]),
         until=number(given["until"]),
     )
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Say in words that a folder or a file in it cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or folder
+        raise InputError(
+            f"--out {folder}: {where} cannot be written: {error.strerror or error}"
+        ) from error
 
 
 @contextmanager

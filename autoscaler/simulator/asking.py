@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from autoscaler.policy import TidePolicy
 from autoscaler.simulator.claims import Evidence, Verdict, judge
 from autoscaler.simulator.life import live_ours, live_peer
-from autoscaler.simulator.peers import Peer, chosen
+from autoscaler.simulator.peers import Peer
 from autoscaler.simulator.plain import PlainWorld
 from autoscaler.simulator.production import Flight, fly, run_of
-from autoscaler.simulator.runs import best_run, play
-from autoscaler.simulator.scenario import (
-    Scenario,
-    policy_of,
-    read_scenario,
-    troubles_of,
-    world_of,
-)
+from autoscaler.simulator.reading import Question
+from autoscaler.simulator.runs import Run, best_run, play
+from autoscaler.simulator.scenario import Scenario, troubles_of, world_of
 from autoscaler.simulator.simulation import Simulated
+
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A scenario with its answer.
-
-    Attributes
-    ----------
-    left_out : peers that cannot live in a world with troubles
-    """
+    """A scenario with its answer."""
 
     name: str
     scenario: Scenario
     simulated: Simulated
     verdicts: tuple[Verdict, ...]
-    left_out: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -44,63 +33,32 @@ class Asked:
         return all(verdict.holds for verdict in self.verdicts)
 
 
-def scenarios_in(path: Path) -> list[Path]:
-    """Give the scenario files of a folder, or the one file."""
-    if path.is_file():
-        return [path]
-    return sorted((*path.glob("*.yaml"), *path.glob("*.yml")))
-
-
-def ask(path: Path, progress: Callable[[str, float], None] = lambda _what, _share: None) -> Asked:
-    """Play a scenario file and judge its claims.
+def ask(question: Question, progress: Progress = lambda _what, _share: None) -> Asked:
+    """Play a scenario and judge its claims.
 
     Raises
     ------
-    InputError
-        The file, its policy or a claim is not usable.
+    KeyboardInterrupt
+        Somebody did; half a scenario says nothing about its claims.
     """
-    scenario = read_scenario(path)
-    name = path.stem
-    policy = policy_of(scenario, name)
-    world = world_of(scenario, policy)
+    world = world_of(question.scenario, question.policy)
     best = best_run(world)
-    question = _Question(
-        scenario=scenario,
-        policy=policy,
-        world=world,
-        reference=best.account.cost(world.service),
-        peers=tuple(chosen(",".join(scenario.peers)) if scenario.peers else ()),
-    )
-    if scenario.world.plain:
-        answer = _plain(question, lambda done, of: progress(name, done / of))
-    else:
-        answer = _troubled(question)
+    play_it = _plain if question.scenario.world.plain else _troubled
+    answer = play_it(question, world, best.account.cost(world.service), progress)
     runs = answer.evidence.runs
     return Asked(
-        name=name,
-        scenario=scenario,
+        name=question.name,
+        scenario=question.scenario,
         simulated=Simulated(
-            policy=policy,
+            policy=question.policy,
             world=world,
             best=best,
             runs=runs,
             intervals={run.name: None for run in runs},
             flight=answer.flight,
         ),
-        verdicts=tuple(judge(claim, answer.evidence) for claim in scenario.claims),
-        left_out=answer.left_out,
+        verdicts=tuple(judge(claim, answer.evidence) for claim in question.scenario.claims),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
-    """A scenario made ready."""
-
-    scenario: Scenario
-    policy: TidePolicy
-    world: PlainWorld
-    reference: float
-    peers: tuple[Peer, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,33 +67,52 @@ class _Answer:
 
     evidence: Evidence
     flight: Flight | None = None
-    left_out: tuple[str, ...] = ()
 
 
-def _plain(question: _Question, progress: Callable[[int, int], None]) -> _Answer:
+def _plain(question: Question, world: PlainWorld, reference: float, progress: Progress) -> _Answer:
     """Play a world in which nothing goes wrong."""
-    world, reference = question.world, question.reference
-    flight = fly(world, question.policy, progress=progress)
+    flight = fly(
+        world, question.policy, progress=lambda done, of: progress(question.name, done / of)
+    )
+    if flight.steps < len(world.run_demand):
+        raise KeyboardInterrupt
     runs = [run_of(world, flight, reference)]
-    runs += [play(world, peer, reference) for peer in question.peers]
+    runs += _others(question, progress, lambda peer: play(world, peer, reference))
     writes = len(flight.track.changes)
     return _Answer(evidence=Evidence(runs=runs, counts={"writes": writes}), flight=flight)
 
 
-def _troubled(question: _Question) -> _Answer:
+def _troubled(
+    question: Question, world: PlainWorld, reference: float, progress: Progress
+) -> _Answer:
     """Live in a world with troubles."""
-    world, reference = question.world, question.reference
     seed = question.scenario.traffic.seed
     troubles = troubles_of(question.scenario, world.begins)
-    lived = live_ours(world, question.policy, troubles, reference, seed=seed)
-    others = [live_peer(world, peer, troubles, reference, seed=seed) for peer in question.peers]
+    lived = live_ours(
+        world,
+        question.policy,
+        troubles,
+        reference,
+        seed=seed,
+        progress=lambda done, of: progress(question.name, done / of),
+    )
+
+    def life(peer: Peer) -> Run:
+        return live_peer(world, peer, troubles, reference, seed=seed)
+
     evidence = Evidence(
-        runs=[lived.run, *(run for run in others if run is not None)],
+        runs=[lived.run, *_others(question, progress, life)],
         counts={"writes": lived.writes},
         lowered_in_doubt=len(lived.lowered_in_doubt),
         lowered_after_restart=len(lived.lowered_after_restart),
     )
-    silent = zip(question.peers, others, strict=True)
-    return _Answer(
-        evidence=evidence, left_out=tuple(peer.name for peer, run in silent if run is None)
-    )
+    return _Answer(evidence=evidence)
+
+
+def _others(question: Question, progress: Progress, played: Callable[[Peer], Run]) -> Sequence[Run]:
+    """Play the peers, and tell which one is at it."""
+    runs = []
+    for peer in question.peers:
+        progress(f"{question.name}: {peer.name}", 1.0)
+        runs.append(played(peer))
+    return runs

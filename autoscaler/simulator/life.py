@@ -1,4 +1,4 @@
-"""The fuller world: production and floored peers live in it step by step, with what goes wrong.
+"""The fuller world: production and peers live in it step by step, with what goes wrong.
 
 The plain world can be replayed from floors alone. Here pods start in phases or never, a GPU pool
 is shared, clients give up, metrics and API go away; so the world is stepped, and production meets
@@ -17,14 +17,15 @@ from autoscaler.policy import TidePolicy
 from autoscaler.reactive import PlainHpa
 from autoscaler.replay import Replayed
 from autoscaler.simulator.faults import FaultyDemand, Stretch, WorldTarget, within
-from autoscaler.simulator.peers import Floored, Peer
+from autoscaler.simulator.peers import Floored, Peer, Wish, Writing
 from autoscaler.simulator.plain import PlainWorld, account
 from autoscaler.simulator.ports import NoRecords, RecordedDemand, SimulatedPorts
 from autoscaler.simulator.production import Pilot, Track
 from autoscaler.simulator.runs import Run, settings_for
+from autoscaler.simulator.stepping import Moment, first_of
 from autoscaler.world.above import PlainAbove
 from autoscaler.world.queue import ImpatientQueue
-from autoscaler.world.service import Snapshot, World
+from autoscaler.world.service import Above, Seen, Snapshot, World
 from autoscaler.world.starts import FixedStart, PhasedStart
 
 
@@ -77,10 +78,17 @@ class Lived:
 
 
 def live_ours(
-    plain: PlainWorld, policy: TidePolicy, troubles: Troubles, reference: float, *, seed: int
+    plain: PlainWorld,
+    policy: TidePolicy,
+    troubles: Troubles,
+    reference: float,
+    *,
+    seed: int,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Lived:
     """Let production live in the fuller world (long: it wires every trouble to its place)."""
-    world = world_of(plain, troubles, plain.target, floor=policy.spec.floor.min or 1, seed=seed)
+    above = PlainAbove(PlainHpa(target=plain.target)) if plain.target is not None else None
+    world = world_of(plain, troubles, above, floor=policy.spec.floor.min or 1, seed=seed)
     source = RecordedDemand(plain.demand, plain.begins, plain.service.step)
     demand = FaultyDemand(
         source,
@@ -102,7 +110,11 @@ def live_ours(
     ports = SimulatedPorts(demand=demand, targets=target, floors=target, records=NoRecords())
     pilot = Pilot(policy, ports, period=plain.service.step)
     life = _Life(plain, pilot, policy, troubles)
-    snapshots = [life.step(world, step) for step in range(len(plain.run_demand))]
+    snapshots: list[Snapshot] = []
+    for step in range(len(plain.run_demand)):
+        snapshots.append(life.step(world, step))
+        if step % 60 == 0:
+            progress(step, len(plain.run_demand))
     run = _run("foretide", plain, snapshots, reference)
     track = life.track
     run = replace(
@@ -158,23 +170,64 @@ class _Life:
 
 def live_peer(
     plain: PlainWorld, peer: Peer, troubles: Troubles, reference: float, *, seed: int
-) -> Run | None:
-    """Let a floored peer live in the same world; None for one that writes replicas itself.
+) -> Run:
+    """Let a peer live in the same world.
 
-    Its floors come from the true demand: it is spared what Foretide is not.
+    What it knows comes from the true demand: it is spared the metrics and the API that Foretide is
+    not spared, but not the pods, the GPUs and the clients.
     """
-    if not isinstance(peer, Floored):
-        return None
     settings = settings_for(plain, peer)
-    floors = peer.floors(plain, settings)
-    world = world_of(plain, troubles, settings.get("target"), floor=int(floors[0]), seed=seed)
-    snapshots = [world.step(plain.service.step, int(floor)) for floor in floors]
+    floors = None
+    if isinstance(peer, Floored):
+        floors = peer.floors(plain, settings)
+        target = settings.get("target")
+        above = PlainAbove(PlainHpa(target=target)) if target is not None else None
+        world = world_of(plain, troubles, above, floor=int(floors[0]), seed=seed)
+        snapshots = [world.step(plain.service.step, int(floor)) for floor in floors]
+    elif isinstance(peer, Writing):
+        snapshots = _written(plain, peer.wish(plain, settings), troubles, seed)
+    else:
+        raise TypeError(f"{peer.name}: a peer chooses floors or writes replicas")
     run = _run(peer.name, plain, snapshots, reference)
     return replace(run, settings=settings, floors=floors)
 
 
+def _written(plain: PlainWorld, wish: Wish, troubles: Troubles, seed: int) -> list[Snapshot]:
+    """Step a world in which replicas are written as somebody wishes."""
+    above = _Wishes(wish, plain)
+    world = world_of(plain, troubles, above, floor=1, seed=seed)
+    snapshots = []
+    for _ in range(len(plain.run_demand)):
+        snapshots.append(world.step(plain.service.step))
+        above.ready = snapshots[-1].ready
+    return snapshots
+
+
+class _Wishes:
+    """Wishes as the world's autoscaler: asked once a step, after what stood before the run.
+
+    Attributes
+    ----------
+    ready : replicas that served in the step before
+    """
+
+    def __init__(self, wish: Wish, plain: PlainWorld) -> None:
+        self._wish, self._first, self._next = wish, first_of(plain), plain.start
+        self._begun = False
+        self.ready = self._first
+
+    def desire(self, seen: Seen) -> int:
+        """Ask for the replicas of this step."""
+        if not self._begun:  # the world asks once before its first step
+            self._begun = True
+            return self._first
+        moment = Moment(step=self._next, observed=seen.observed, total=seen.total, ready=self.ready)
+        self._next += 1
+        return self._wish(moment)
+
+
 def world_of(
-    plain: PlainWorld, troubles: Troubles, target: float | None, *, floor: int, seed: int
+    plain: PlainWorld, troubles: Troubles, above: Above | None, *, floor: int, seed: int
 ) -> World:
     """Build the fuller world at the start of the run."""
     service = plain.service
@@ -195,7 +248,7 @@ def world_of(
         start=begins + plain.start * step,
         floor=floor,
         ceiling=service.ceiling or 1_000_000,
-        above=PlainAbove(PlainHpa(target=target)) if target is not None else None,
+        above=above,
         starts=troubles.starts or FixedStart(service.cold * step),
         queue=None
         if patient

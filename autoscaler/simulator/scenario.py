@@ -7,21 +7,18 @@ scenario reads like its picture. Unknown keys are refused with what is allowed.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import yaml
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from autoscaler.errors import InputError
 from autoscaler.model import Floats
 from autoscaler.policy import TidePolicy
 from autoscaler.replay import Service
-from autoscaler.schema.durations import parse_duration
-from autoscaler.schema.fields import Model
+from autoscaler.schema.durations import format_duration
+from autoscaler.schema.fields import Allowed, DurationIn, Model, refusal
 from autoscaler.simulator.faults import Stretch
 from autoscaler.simulator.life import Troubles
 from autoscaler.simulator.plain import DAY, PlainWorld, steps_of
@@ -37,36 +34,73 @@ from autoscaler.world.tides import (
     make_tide,
 )
 
-Moment = Annotated[float, BeforeValidator(parse_duration)]
+HOUR = 3600.0
+
+
+def _date(text: str) -> str:
+    """Take a date as it is written, once it is one."""
+    try:
+        date.fromisoformat(text)
+    except ValueError as error:
+        raise refusal(f'found "{text}"', "allowed: a date such as 2026-03-02") from error
+    return text
+
+
+def _divides(seconds: float) -> float:
+    """Take a step that an hour is a whole number of."""
+    if HOUR % seconds:
+        found = f'found "{format_duration(seconds)}"'
+        raise refusal(found, "an hour must be a whole number of steps, such as 30s, 1m, 5m")
+    return seconds
+
+
+Moment = Annotated[float, DurationIn("0s", "400d")]
+Date = Annotated[str, AfterValidator(_date), Allowed("a date such as 2026-03-02")]
+Stride = Annotated[float, DurationIn("1s", "1h"), AfterValidator(_divides)]
 DAYS = {"llm": LLM_DAY, "office": OFFICE_DAY, "flat": FLAT_DAY}
 WEEKS = {"llm": LLM_WEEK, "office": (1.0,) * 5 + (0.12, 0.08), "flat": FLAT_WEEK}
 
 
-class When(Model):
+class Part(Model):
+    """Base of every part: a number is one that can be counted with."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+
+class Stretched(Part):
     """A stretch of time since the traffic's start."""
 
     begin: Moment
     """When it begins, such as `9d20h`."""
     end: Moment
     """When it is over."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        """Refuse a stretch that ends before it begins: nothing would happen."""
+        if self.end <= self.begin:
+            begin, end = format_duration(self.begin), format_duration(self.end)
+            raise refusal(f"found the end {end}", f"it must come after the begin {begin}")
+        return self
+
+
+class When(Stretched):
+    """A stretch in which something goes wrong."""
+
     amount: float = 0.0
     """How much: replicas of a pool, a factor of wrong values, seconds of a clock that is off."""
 
 
-class Happens(Model):
+class Happens(Stretched):
     """A stretch with its own factor of the demand."""
 
-    begin: Moment
-    """When it begins."""
-    end: Moment
-    """When it is over."""
     factor: float = Field(ge=0)
     """What the mean demand is multiplied with."""
     ramp: Moment = 0.0
     """Over how long it comes and goes."""
 
 
-class Traffic(Model):
+class Traffic(Part):
     """A synthetic tide. Its first day is a Monday unless `start` says otherwise."""
 
     day: Literal["llm", "office", "flat"] = "llm"
@@ -75,29 +109,29 @@ class Traffic(Model):
     """Shape of the week."""
     peak: float = Field(default=40.0, gt=0)
     """Mean demand per second at the highest hour."""
-    days: int = Field(default=16, ge=3)
+    days: int = Field(default=16, ge=3, le=400)
     """Length."""
-    start: str = "2026-03-02"
+    start: Date = "2026-03-02"
     """Local date at whose midnight it begins."""
-    growth: float = 0.0
+    growth: float = Field(default=0.0, gt=-1)
     """Relative growth a week."""
-    batch: float = 0.0
+    batch: float = Field(default=0.0, ge=0)
     """Extra demand per second every night from 1 to 5 h."""
-    noise: float = 0.03
+    noise: float = Field(default=0.03, ge=0, le=2)
     """Slow noise, standard deviation in log."""
-    dispersion: float = 3.0
+    dispersion: float = Field(default=3.0, ge=0)
     """Variance of arrivals over their mean."""
-    bursts: float = 0.0
+    bursts: float = Field(default=0.0, ge=0, le=1000)
     """Flash crowds a day at times that nobody can know."""
-    burst_factor: float = 3.0
+    burst_factor: float = Field(default=3.0, gt=0)
     """How high they are."""
     happenings: tuple[Happens, ...] = ()
     """Holidays, promotions, outages, regime changes."""
-    seed: int = 1
+    seed: int = Field(default=1, ge=0)
     """Of everything that is drawn."""
 
 
-class Starts(Model):
+class Starts(Part):
     """Cold starts by phase instead of a fixed time."""
 
     new_node: float = Field(default=0.2, ge=0, le=1)
@@ -110,16 +144,16 @@ class Starts(Model):
     """Starts that the store feeds at full speed."""
 
 
-class WorldSpec(Model):
+class WorldSpec(Part):
     """The world: plain unless something goes wrong in it."""
 
     history: Moment = 7 * DAY
     """What is known before the run."""
     settle: Moment = DAY
     """From the start of the run to the evaluation."""
-    step: Moment = 60.0
+    step: Stride = 60.0
     """Step of the world and period of the controller."""
-    hpa_target: float | None = 0.7
+    hpa_target: float | None = Field(default=0.7, gt=0)
     """Target of the HPA above everyone; null for none."""
     cold_start: Moment | None = None
     """Of the world, when it is not the policy's."""
@@ -159,7 +193,7 @@ class WorldSpec(Model):
         return not (self.model_fields_set - ordinary)
 
 
-class Scenario(Model):
+class Scenario(Part):
     """One question to the simulator."""
 
     question: str
@@ -176,30 +210,8 @@ class Scenario(Model):
     """What must hold."""
 
 
-def read_scenario(path: Path) -> Scenario:
-    """Read a scenario file.
-
-    Raises
-    ------
-    InputError
-        It is not one; every mistake on its own line.
-    """
-    try:
-        document = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    try:
-        return Scenario.model_validate(document)
-    except ValidationError as error:
-        lines = [
-            f"{path}: {'.'.join(str(part) for part in found['loc']) or 'document'}: {found['msg']}"
-            for found in error.errors(include_url=False)
-        ]
-        raise InputError("\n".join(lines)) from error
-
-
-def policy_of(scenario: Scenario, name: str) -> TidePolicy:
-    """Build the policy: 4 /s a replica, acting, floor from 1, and what the scenario says."""
+def policy_document(scenario: Scenario, name: str) -> dict[str, Any]:
+    """Give the policy's document: 4 /s a replica, acting, floor from 1, what the scenario says."""
     spec: dict[str, Any] = {
         "mode": "Act",
         "targetRef": {
@@ -212,21 +224,17 @@ def policy_of(scenario: Scenario, name: str) -> TidePolicy:
         "floor": {"min": 1},
         **scenario.policy,
     }
-    try:
-        return TidePolicy.model_validate(
-            {
-                "apiVersion": "foretide.dev/v1alpha1",
-                "kind": "TidePolicy",
-                "metadata": {"name": name, "namespace": "scenario"},
-                "spec": spec,
-            }
-        )
-    except ValidationError as error:
-        lines = [
-            f"policy.{'.'.join(str(part) for part in found['loc'][1:])}: {found['msg']}"
-            for found in error.errors(include_url=False)
-        ]
-        raise InputError("\n".join(lines)) from error
+    return {
+        "apiVersion": "foretide.dev/v1alpha1",
+        "kind": "TidePolicy",
+        "metadata": {"name": name, "namespace": "scenario"},
+        "spec": spec,
+    }
+
+
+def policy_of(scenario: Scenario, name: str) -> TidePolicy:
+    """Build the policy of a scenario."""
+    return TidePolicy.model_validate(policy_document(scenario, name))
 
 
 def world_of(scenario: Scenario, policy: TidePolicy) -> PlainWorld:
@@ -234,7 +242,7 @@ def world_of(scenario: Scenario, policy: TidePolicy) -> PlainWorld:
     spec, given = policy.spec, scenario.world
     begins = _midnight(scenario.traffic.start, spec.time_zone)
     demand = _demand(scenario.traffic, begins, spec.time_zone, given.step)
-    cold = spec.cold_start.duration if given.cold_start is None else given.cold_start
+    cold = spec.cold_start_seconds if given.cold_start is None else given.cold_start
     start = round(given.history / given.step)
     return PlainWorld(
         demand=demand,
@@ -279,12 +287,9 @@ def troubles_of(scenario: Scenario, begins: float) -> Troubles:
     )
 
 
-def _midnight(date: str, zone: str) -> float:
+def _midnight(day: str, zone: str) -> float:
     """POSIX seconds of a local midnight."""
-    try:
-        return datetime.fromisoformat(date).replace(tzinfo=ZoneInfo(zone)).timestamp()
-    except ValueError as error:
-        raise InputError(f"traffic.start: {date!r} is no date; write it as 2026-03-02") from error
+    return datetime.fromisoformat(day).replace(tzinfo=ZoneInfo(zone)).timestamp()
 
 
 def _demand(traffic: Traffic, begins: float, zone: str, step: float) -> Floats:

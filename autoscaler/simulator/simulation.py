@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
 
 import numpy as np
 
-from autoscaler.adapters.telemetry.writer import RecordWriter
+from autoscaler.adapters.telemetry.writer import NoMeter, RecordWriter
 from autoscaler.errors import InputError
 from autoscaler.model import Floats, History, Knowledge, Mode
 from autoscaler.policy import TidePolicy
@@ -65,6 +66,7 @@ class Simulated:
     frontiers : of each run that has a floor, when they were asked for
     flight : ours, with its fits; None when there was none
     partial : whether somebody interrupted it
+    unwritten : decision records that the disk refused
     """
 
     policy: TidePolicy
@@ -75,6 +77,7 @@ class Simulated:
     frontiers: dict[str, Sequence[Point]] = field(default_factory=dict)
     flight: Flight | None = None
     partial: bool = False
+    unwritten: int = 0
 
 
 def lay(policy: TidePolicy, traffic: Traffic, switches: Switches) -> tuple[TidePolicy, PlainWorld]:
@@ -89,7 +92,7 @@ def lay(policy: TidePolicy, traffic: Traffic, switches: Switches) -> tuple[TideP
     demand = grid(traffic, switches.step, switches.within)
     spec = policy.spec
     own_start = "cold_start" in spec.model_fields_set
-    cold = switches.cold_start if switches.cold_start is not None else spec.cold_start.duration
+    cold = switches.cold_start if switches.cold_start is not None else spec.cold_start_seconds
     world = plain_world(
         _until(demand, switches),
         replicas_at_p99=switches.replicas_at_p99 or 20.0,
@@ -99,7 +102,12 @@ def lay(policy: TidePolicy, traffic: Traffic, switches: Switches) -> tuple[TideP
         target=switches.target,
         begins=beginning(traffic, switches.step),
     )
-    service = replace(world.service, wait=spec.promise.wait, start_cost=spec.release.break_even)
+    service = replace(
+        world.service,
+        wait=spec.promise.wait,
+        start_cost=spec.release.break_even,
+        price=spec.price.per_percent_late,
+    )
     world = replace(world, service=service, full=switches.manifest, advised=switches.advised)
     world = _since(world, switches)
     update: dict[str, object] = {
@@ -138,7 +146,8 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
     records : file for the decision records
     progress : told what is running and which share of it is done
     """
-    flight = _fly(policy, world, records, progress)
+    lost = _Lost()
+    flight = _fly(policy, world, records, lost, progress)
     partial = flight.steps < len(world.run_demand)
     if partial:
         world = _cut(world, flight.steps)
@@ -152,7 +161,7 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
                 runs.append(run)
                 progress(run.name, len(runs) / (1 + len(against) * (1 + tuned)))
         except KeyboardInterrupt:
-            partial = True
+            partial = True  # whoever was played to the end is told
     return Simulated(
         policy=policy,
         world=world,
@@ -164,6 +173,7 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
         frontiers=_frontiers(world, runs, reference) if swept else {},
         flight=flight,
         partial=partial,
+        unwritten=lost.count,
     )
 
 
@@ -178,7 +188,20 @@ def _frontiers(
     }
 
 
-def _fly(policy: TidePolicy, world: PlainWorld, records: Path | None, progress: Progress) -> Flight:
+class _Lost(NoMeter):
+    """Counts records that the disk refused."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def dropped(self) -> None:
+        """One record was lost."""
+        self.count += 1
+
+
+def _fly(
+    policy: TidePolicy, world: PlainWorld, records: Path | None, lost: _Lost, progress: Progress
+) -> Flight:
     """Fly ours, with decision records when a file is given."""
 
     def told(done: int, of: int) -> None:
@@ -190,7 +213,7 @@ def _fly(policy: TidePolicy, world: PlainWorld, records: Path | None, progress: 
     demand = RecordedDemand(world.demand, world.begins, world.service.step)
     records.unlink(missing_ok=True)
     # no cycle here is without a decision, so the writer never needs a clock of its own
-    writer = RecordWriter(records, lambda: world.begins, daily=False, run="simulation")
+    writer = RecordWriter(records, lambda: world.begins, daily=False, run="simulation", meter=lost)
 
     def learnt(policy: TidePolicy, history: History, known: Knowledge, period: float) -> None:
         writer.learnt(policy, history, known, period)
@@ -202,13 +225,19 @@ def _fly(policy: TidePolicy, world: PlainWorld, records: Path | None, progress: 
 
 def _peers(
     world: PlainWorld, against: Sequence[Peer], reference: float, *, tuned: bool, jobs: int
-) -> Sequence[Run]:
-    """Play the peers, several at once when asked."""
+) -> Iterator[Run]:
+    """Play the peers, several at once when asked, and give each as soon as it is there."""
     if jobs <= 1 or len(against) < 2:
-        return _all(world, against, reference, tuned)
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        yield from play_all(world, against, reference, tuned=tuned)
+        return
+    # Ctrl-C reaches the whole group of a terminal: the parent alone decides what it means
+    with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
         waiting = [pool.submit(_all, world, [peer], reference, tuned) for peer in against]
-        return [run for future in waiting for run in future.result()]
+        try:
+            for future in waiting:
+                yield from future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _all(world: PlainWorld, against: Sequence[Peer], reference: float, tuned: bool) -> list[Run]:

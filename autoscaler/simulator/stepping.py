@@ -37,7 +37,7 @@ def played(world: PlainWorld, wish: Callable[[Moment], int]) -> Replayed:
     """
     service = world.service
     demand = world.run_demand.tolist()
-    first = max(1, wish_of(demand[0] / (service.capacity * (world.target or 0.7))))
+    first = first_of(world)
     recent = deque([first] * (service.cold + 1), maxlen=service.cold + 1)
     waiting, seen = 0.0, demand[0]
     totals = np.empty(len(demand), dtype=np.int64)
@@ -54,6 +54,12 @@ def played(world: PlainWorld, wish: Callable[[Moment], int]) -> Replayed:
         waiting = max(0.0, waiting + (now - min(recent) * service.capacity) * service.step)
         seen = now
     return _accounted(world, totals, first)
+
+
+def first_of(world: PlainWorld) -> int:
+    """Replicas that stood before the run: those that its first demand asks for."""
+    target = world.target or 0.7
+    return max(1, wish_of(float(world.run_demand[0]) / (world.service.capacity * target)))
 
 
 def _accounted(world: PlainWorld, totals: np.ndarray, first: int) -> Replayed:

@@ -49,8 +49,10 @@ def test_a_verdict_tells_both_numbers(evidence):
     [
         ("it is good", "cannot be read"),
         ("score <", "cannot be read"),
-        ("beauty < 3", "no metric 'beauty'; known are score"),
-        ("score < 2 × kpa", "no run 'kpa'; there are fixed-p99, hpa"),
+        ("score < 1.2.3", "cannot be read"),
+        ("writes < hpa", "writes is counted of ours only"),
+        ("beauty < 3", 'found the metric "beauty"; allowed: score'),
+        ("score < 2 × kpa", 'found the run "kpa"; allowed: fixed-p99, hpa'),
     ],
 )
 def test_unreadable_claims(evidence, claim, message):

@@ -13,7 +13,7 @@ from autoscaler.model import Outcome
 from autoscaler.replay import Service
 from autoscaler.simulator.faults import FaultyDemand, Stretch, WorldTarget
 from autoscaler.simulator.life import Troubles, live_peer, world_of
-from autoscaler.simulator.peers import peers
+from autoscaler.simulator.peers import Writing, peers
 from autoscaler.simulator.plain import PlainWorld
 from autoscaler.simulator.ports import RecordedDemand
 from autoscaler.simulator.production import default_policy
@@ -158,8 +158,31 @@ def test_without_troubles_a_peers_life_is_its_replay():
     assert lived.account.late_fraction == pytest.approx(replayed.account.late_fraction)
 
 
-def test_a_peer_that_writes_replicas_is_left_out():
-    assert live_peer(PLAIN, peers()["kpa"], Troubles(), 1.0, seed=0) is None
+@pytest.mark.parametrize("name", [n for n, p in peers().items() if isinstance(p, Writing)])
+def test_a_peer_that_writes_replicas_lives_as_it_is_replayed(name):
+    rng = np.random.default_rng(4)
+    day = 40.0 + 30.0 * np.sin(np.arange(1440) * 2 * np.pi / 1440)
+    demand = np.tile(day, 5) * rng.gamma(20.0, 1 / 20.0, size=5 * 1440)
+    start = 4 * 1440
+    plain = PlainWorld(
+        demand=demand, service=Service(capacity=10.0), start=start, measured=start + 60
+    )
+    replayed = play(plain, peers()[name], 1e6)
+    lived = live_peer(plain, peers()[name], Troubles(), 1e6, seed=0)
+    assert lived.replayed.total.tolist() == replayed.replayed.total.tolist()
+    assert lived.replayed.ready.tolist() == replayed.replayed.ready.tolist()
+    assert lived.account.score == pytest.approx(replayed.account.score)
+
+
+def test_a_full_pool_binds_a_peer_that_writes_replicas():
+    plain = PlainWorld(
+        demand=np.full(2880, 80.0), service=Service(capacity=10.0), start=1440, measured=1440
+    )
+    full = Troubles(pool=(Stretch(1440 * 60.0 + 3600.0, 1e9, 5.0),))
+    lived = live_peer(plain, peers()["kpa"], full, 1e6, seed=0)
+    assert lived.replayed.total[0, :60].min() >= 8
+    assert lived.replayed.total[0, 60:].max() == 5
+    assert lived.account.late_fraction > 0.9
 
 
 def test_the_world_of_a_scenario_begins_where_the_run_does():

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
 from autoscaler.errors import InputError
 from autoscaler.model import Ints
 from autoscaler.replay import Replayed
 from autoscaler.simulator.plain import PlainWorld
+from autoscaler.simulator.stepping import Moment, played
 
 Settings = Mapping[str, float]
+Wish = Callable[[Moment], int]
 
 
 class Peer(Protocol):
@@ -81,6 +83,27 @@ class AboveFloors:
     def run(self, world: PlainWorld, settings: Settings) -> Replayed:
         """Replay the floors, with an HPA when the settings have a target."""
         return world.above(self.floors(world, settings), settings.get("target"))
+
+
+@runtime_checkable
+class Writing(Protocol):
+    """A peer that writes replicas itself, step by step, on what it sees."""
+
+    def wish(self, world: PlainWorld, settings: Settings) -> Wish:
+        """Give a controller of its own memory: replicas for each moment of the run, in order."""
+        ...
+
+
+class ByWishes:
+    """What every peer shares that writes replicas: its `run` plays its wishes."""
+
+    def wish(self, world: PlainWorld, settings: Settings) -> Wish:
+        """Give a controller of its own memory: replicas for each moment of the run, in order."""
+        raise NotImplementedError  # every peer has its own
+
+    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+        """Play the wishes from `world.start` on."""
+        return played(world, self.wish(world, settings))
 
 
 def peers() -> dict[str, Peer]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.replay import Replayed
-from autoscaler.simulator.peers import Settings
+from autoscaler.simulator.peers import ByWishes, Settings, Wish
 from autoscaler.simulator.plain import PlainWorld
-from autoscaler.simulator.stepping import Bounds, Moment, played
+from autoscaler.simulator.stepping import Bounds, Moment
 
 # ours, after what operators report: the counter says "a kernel ran", so 10 % of the load already
 # shows as half busy, and one-minute means still jump by some per cent
@@ -17,7 +16,7 @@ BEND, NOISE, SEED = 0.3, 0.07, 1
 
 
 @dataclass(frozen=True, slots=True)
-class GpuHpa:
+class GpuHpa(ByWishes):
     """Utilisation = load share ** 0.3, at most 1, with noise; target 70 %."""
 
     name: str = "hpa-gpu"
@@ -34,7 +33,7 @@ class GpuHpa:
         """60 to 80 %."""
         return tuple({"target": target} for target in (0.6, 0.7, 0.8))
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def wish(self, world: PlainWorld, settings: Settings) -> Wish:
         """Average over ready pods, as the HPA reads a Pods metric."""
         noise = np.random.default_rng(SEED).standard_normal(len(world.demand)) * NOISE
         capacity, bounds = world.service.capacity, Bounds()
@@ -45,7 +44,7 @@ class GpuHpa:
             ratio = min(max(busy, 0.0), 1.0) / settings["target"]
             return bounds.bounded(bounds.calm(ratio * moment.total, moment.total), moment.total)
 
-        return played(world, wish)
+        return wish
 
 
 def utilisation(load: float) -> float:

@@ -14,17 +14,17 @@ from functools import cache
 import numpy as np
 
 from autoscaler.model import Ints
-from autoscaler.replay import Replayed, replicas_for
-from autoscaler.simulator.peers import Settings
+from autoscaler.replay import replicas_for
+from autoscaler.simulator.peers import ByWishes, Settings, Wish
 from autoscaler.simulator.plain import DAY, PlainWorld
-from autoscaler.simulator.stepping import Bounds, Moment, played
+from autoscaler.simulator.stepping import Bounds, Moment
 
 STRETCHES = 4
 EARLY = 900.0
 
 
 @dataclass(frozen=True, slots=True)
-class KedaCron:
+class KedaCron(ByWishes):
     """A weekly reviewed schedule above which the HPA works."""
 
     name: str = "keda-cron"
@@ -47,7 +47,7 @@ class KedaCron:
             for target in (0.6, 0.7, 0.8, 0.9)
         )
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def wish(self, world: PlainWorld, settings: Settings) -> Wish:
         """Fit at the start and every 7 days on all the history there is, at most 28 days."""
         crons = np.empty(len(world.run_demand), dtype=np.int64)
         for first in range(world.start, len(world.demand), 7 * world.day):
@@ -62,7 +62,7 @@ class KedaCron:
             both = max(bounds.calm(ideal, moment.total), bounds.calm(cron, moment.total))
             return bounds.bounded(both, moment.total)
 
-        return played(world, wish)
+        return wish
 
 
 def schedule(world: PlainWorld, first: int, length: int, factor: float) -> Ints:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autoscaler.replay import Replayed
-from autoscaler.simulator.peers import Settings
+from autoscaler.simulator.peers import ByWishes, Settings, Wish
 from autoscaler.simulator.plain import PlainWorld
-from autoscaler.simulator.stepping import Moment, played, wish_of
+from autoscaler.simulator.stepping import Moment, wish_of
 
 TICK = 2.0
 STABLE = 60.0
@@ -52,7 +51,7 @@ class Kpa:
 
 
 @dataclass(frozen=True, slots=True)
-class Knative:
+class Knative(ByWishes):
     """KPA with its defaults."""
 
     name: str = "kpa"
@@ -73,7 +72,7 @@ class Knative:
             for threshold in (1.5, 2.0)
         )
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def wish(self, world: PlainWorld, settings: Settings) -> Wish:
         """Thirty ticks a minute; pods that are let go are gone at the next tick."""
         kpa = Kpa(world.service.capacity * settings["utilisation"], settings["threshold"])
         ticks = max(1, round(world.service.step / TICK))
@@ -85,7 +84,7 @@ class Knative:
                 ready = min(ready, total)
             return total
 
-        return played(world, wish)
+        return wish
 
 
 PEERS = (Knative(),)

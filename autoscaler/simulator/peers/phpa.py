@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 
 from autoscaler.model import Floats
-from autoscaler.replay import Replayed, replicas_for
-from autoscaler.simulator.peers import Settings
+from autoscaler.replay import replicas_for
+from autoscaler.simulator.peers import ByWishes, Settings, Wish
 from autoscaler.simulator.plain import PlainWorld
-from autoscaler.simulator.stepping import Bounds, Moment, played, wish_of
+from autoscaler.simulator.stepping import Bounds, Moment, wish_of
 
 
 class Model(Protocol):
@@ -101,7 +101,7 @@ def holt_winters_weights(
 
 
 @dataclass(frozen=True, slots=True)
-class Phpa:
+class Phpa(ByWishes):
     """One model beside the HPA."""
 
     name: str
@@ -124,7 +124,7 @@ class Phpa:
             shipped=self.kind == "shipped",
         )
 
-    def run(self, world: PlainWorld, settings: Settings) -> Replayed:
+    def wish(self, world: PlainWorld, settings: Settings) -> Wish:
         """Wish, append, predict, take the largest, bound."""
         model, bounds = self.model(world, settings), Bounds()
         capacity = world.service.capacity * settings["target"]
@@ -138,7 +138,7 @@ class Phpa:
             predicted = model.predict(ring.newest()) if ring.full else 0.0
             return bounds.bounded(max(calculated, wish_of(predicted)), moment.total)
 
-        return played(world, wish)
+        return wish
 
 
 class _Ring:
