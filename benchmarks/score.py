@@ -1,8 +1,13 @@
 """The table over a folder of traces: every run at default settings in the plain world.
 
 python -m benchmarks.score --traces DIR --out DIR [--peers NAMES|all|none] [--tuned] [--jobs 2]
-                           [--within-slot linear|hold] [--hpa-target 0.7] [--no-ours] [--only TEXT]
+                           [--within-slot linear|hold] [--cold-start 5m] [--replicas 20]
+                           [--hpa-target SHARE] [--ours-at SHARES] [--no-ours] [--only TEXTS]
                            [--reuse FILE]
+
+Above peers stands an HPA at 70 %, above ours one at the target that our own advice named before the
+run began, from the history before it; `--hpa-target` puts one target above all. The floors do not
+depend on it: `--ours-at` scores the same ones under further targets.
 
 It writes scores.json and a Markdown table. A trace is named by its path inside DIR without
 ending, `/` as `_`; files that are too short or hold no demand are skipped, and said so. Where the
@@ -21,6 +26,7 @@ import statistics
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 # one process a trace: threads inside NumPy would only fight over the cores
@@ -30,12 +36,39 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402 - after the threads are set
 
 from autoscaler.errors import InputError, TraceError  # noqa: E402 - as above
+from autoscaler.schema.durations import parse_duration  # noqa: E402 - as above
 from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
-from autoscaler.simulator.plain import plain_world  # noqa: E402 - as above
+from autoscaler.simulator.plain import PlainWorld, plain_world  # noqa: E402 - as above
 from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
 from autoscaler.world.traffic import Within, beginning, grid, read_traffic  # noqa: E402 - as above
 
 Row = dict[str, dict[str, float]]
+
+PEERS_TARGET = 0.7
+"""Of the HPA above everyone but us."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How the plain world is laid over a trace, and who is played in it.
+
+    Attributes
+    ----------
+    replicas : that carry the P99
+    cold_start : seconds
+    target : of the HPA above everyone; None for ours what our advice names
+    ours_at : further targets under which our floors are scored
+    """
+
+    peers: str = "all"
+    tuned: bool = False
+    within: Within = "linear"
+    replicas: float = 20.0
+    cold_start: float = 300.0
+    target: float | None = None
+    ours: bool = True
+    ours_at: tuple[float, ...] = ()
+
 
 # the 27 traces of the reference table; other folders are taken whole
 REFERENCE = (
@@ -79,25 +112,45 @@ def has_minutes(path: Path) -> bool:
     return read_traffic(path).slot == 60.0
 
 
-def score_trace(
-    path: Path, peers: str, *, tuned: bool, within: Within, ours: bool, target: float
-) -> Row | str:
+def score_trace(path: Path, asked: Asked) -> Row | str:
     """Score every run on one trace: a row by run, or why not."""
     try:
         traffic = read_traffic(path)
-        demand = grid(traffic, within=within)
-        world = plain_world(demand, begins=beginning(traffic), target=target)
+        world = plain_world(
+            grid(traffic, within=asked.within),
+            replicas_at_p99=asked.replicas,
+            cold_start=asked.cold_start,
+            begins=beginning(traffic),
+            target=PEERS_TARGET if asked.target is None else asked.target,
+        )
     except TraceError as error:
         return str(error)
     best = best_run(world)
     reference = best.account.cost(world.service)
     runs: list[Run] = [best]
-    if ours:
-        from autoscaler.simulator.production import play_ours  # noqa: PLC0415 - peers need no core
-
-        runs.append(play_ours(world, reference))
-    runs += play_all(world, chosen(peers), reference, tuned=tuned)
+    if asked.ours:
+        runs += _ours(replace(world, advised=asked.target is None), reference, asked.ours_at)
+    runs += play_all(world, chosen(asked.peers), reference, tuned=asked.tuned)
     return {run.name: _row(run) for run in runs}
+
+
+def _ours(world: PlainWorld, reference: float, targets: Iterable[float]) -> list[Run]:
+    """Fly once, and account for it under the HPA that is asked for and under further ones."""
+    from autoscaler.simulator.production import (  # noqa: PLC0415 - peers need no core
+        default_policy,
+        fly,
+        run_of,
+    )
+
+    flight = fly(world, default_policy(world))
+    further = (
+        replace(
+            run_of(replace(world, target=target, advised=False), flight, reference),
+            name=f"foretide at {target:.0%}",
+        )
+        for target in targets
+    )
+    return [run_of(world, flight, reference), *further]
 
 
 def _row(run: Run) -> dict[str, float]:
@@ -155,11 +208,27 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--tuned", action="store_true", help="each peer also tuned in hindsight")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--within-slot", choices=("linear", "hold"), default="linear")
-    parser.add_argument("--hpa-target", type=float, default=0.7, help="of the HPA above everyone")
+    parser.add_argument("--cold-start", type=parse_duration, default=300.0, help="as 2m, 10m")
+    parser.add_argument("--replicas", type=float, default=20.0, help="that carry the P99")
+    parser.add_argument(
+        "--hpa-target",
+        type=float,
+        help="of the HPA above everyone; default: 0.7, and what our advice names above ours",
+    )
+    parser.add_argument(
+        "--ours-at", type=_shares, default=(), help="targets to score ours under too, with commas"
+    )
     parser.add_argument("--no-ours", action="store_true", help="peers only")
     parser.add_argument("--reuse", type=Path, help="scores.json of the other version")
-    parser.add_argument("--only", default="", help="traces whose name contains this")
+    parser.add_argument(
+        "--only", default="", help="traces whose name contains this, or with commas one of these"
+    )
     return parser.parse_args(argv)
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    """Read shares with commas between them."""
+    return tuple(float(each) for each in text.split(","))
 
 
 def main(argv: list[str]) -> int:
@@ -170,7 +239,12 @@ def main(argv: list[str]) -> int:
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
-    found = {k: path for k, path in traces_in(given.traces).items() if given.only in k}
+    wanted = given.only.split(",")
+    found = {
+        name: path
+        for name, path in traces_in(given.traces).items()
+        if any(text in name for text in wanted)
+    }
     traces = _scored(found, given)
     if not traces:
         print(f"{given.traces}: no trace could be scored", file=sys.stderr)
@@ -193,18 +267,20 @@ def _scored(found: dict[str, Path], given: argparse.Namespace) -> dict[str, Row]
     if given.reuse is not None:
         earlier = json.loads(given.reuse.read_text())["traces"]
         known = {k: earlier[k] for k in found if k in earlier and is_same(found[k])}
+    asked = Asked(
+        peers=given.peers,
+        tuned=given.tuned,
+        within=given.within_slot,
+        replicas=given.replicas,
+        cold_start=given.cold_start,
+        target=given.hpa_target,
+        ours=not given.no_ours,
+        ours_at=given.ours_at,
+    )
     traces: dict[str, Row] = {}
     with ProcessPoolExecutor(max_workers=given.jobs) as pool:
         waiting = {
-            name: pool.submit(
-                score_trace,
-                path,
-                given.peers,
-                tuned=given.tuned,
-                within=given.within_slot,
-                ours=not given.no_ours,
-                target=given.hpa_target,
-            )
+            name: pool.submit(score_trace, path, asked)
             for name, path in found.items()
             if name not in known
         }

@@ -70,3 +70,25 @@ def test_unknown_peers_and_empty_folders(folder, tmp_path, capsys):
     assert score(folder, tmp_path / "out", "--peers", "nobody")[0] == 2
     assert score(folder, tmp_path / "out", "--only", "nothing")[0] == 2
     assert "no trace could be scored" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_ours_stands_under_what_it_advises_and_peers_at_70_per_cent(folder, tmp_path):
+    words = ["--traces", str(folder), "--only", "minutes,nothing", "--jobs", "1", "--peers", "hpa"]
+    out = tmp_path / "out"
+    assert main([*words, "--out", str(out), "--ours-at", "0.7,0.95"]) == 0
+    row = json.loads((out / "scores.json").read_text())["traces"]["minutes"]
+    assert list(row) == ["clairvoyant", "foretide", "foretide at 70%", "foretide at 95%", "hpa"]
+    advised, low, high = (row[name]["score"] for name in list(row)[1:4])
+    assert advised == pytest.approx(min(low, high))  # which, on an even tide, is the usual one
+    assert advised < 0.9 * low
+
+
+@pytest.mark.slow
+def test_the_world_may_start_slower_and_be_of_another_size(folder, tmp_path):
+    words = ("--peers", "hpa", "--only", "minutes")
+    _, usual = score(folder, tmp_path / "usual", *words)
+    _, slow = score(folder, tmp_path / "slow", *words, "--cold-start", "20m")
+    _, small = score(folder, tmp_path / "small", *words, "--replicas", "5")
+    costs = {s["traces"]["minutes"]["hpa"]["cost_ratio"] for s in (usual, slow, small)}
+    assert len(costs) == 3
