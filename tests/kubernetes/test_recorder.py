@@ -18,6 +18,7 @@ from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ObservationError
 from autoscaler.model import (
     Change,
+    Choice,
     Code,
     Forecast,
     Knowledge,
@@ -33,6 +34,7 @@ from autoscaler.model import (
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Refusal
 from autoscaler.sandbox.kubernetes import KubernetesServer
+from autoscaler.schema.candidates import candidate_of
 from tests.kubernetes.world import CRD, decided, observed
 
 TARGET = Target(uid="u", version="7", floor=2, ceiling=10, ready=2)
@@ -232,11 +234,39 @@ def test_what_was_learnt_is_named(stage: Stage):
     knowledge = Knowledge(fitted=Pinned(), order_level=0.9, fitted_at=1_799_996_400.0)
     stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))
     assert stage.status()["knowledge"] == {
+        "version": 1,
         "forecaster": "weekly",
         "fittedAt": "2027-01-15T07:00:00Z",
     }
     stage.record(decided(TARGET, 2))
     assert "knowledge" not in stage.status()
+
+
+def test_the_nightly_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
+    scores = {"ahead@23.4": 1.51234, "ahead@40.5": 1.6, "profile@0.9": 2.25, "profile@0.8": 9.0}
+    knowledge = Knowledge(
+        fitted=Pinned(),
+        order_level=0.9,
+        fitted_at=1_799_996_400.0,
+        span=28 * 86_400.0,
+        scores=scores,
+        choice=Choice(name="ahead@40.5", best="ahead@23.4", standing="ahead@40.5", days=14),
+    )
+    stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))
+    said = stage.status()["knowledge"]
+    assert said == {
+        "version": 1,
+        "forecaster": "weekly",
+        "fittedAt": "2027-01-15T07:00:00Z",
+        "spanDays": 28.0,
+        "candidate": "ahead@40.5",
+        "best": "ahead@23.4",
+        "replayedDays": 14,
+        "standing": "ahead@40.5",
+        "score": 1.6,
+        "scores": {"ahead@23.4": 1.512, "profile@0.9": 2.25},
+    }
+    assert str(candidate_of(said["candidate"])) == said["candidate"]
 
 
 def test_a_cluster_without_the_definition_says_what_to_do():

@@ -190,9 +190,20 @@ def _status() -> dict[str, Any]:
 
     following = {"at": time("When."), "floor": count("The floor from then on.")}
     knowledge = {
+        "version": count("Version of this record."),
         "forecaster": field("string", "Name of the forecaster in use."),
         "fittedAt": time("Newest history that it knows."),
-        "score": field("number", "Its replayed score on the past; lower is better."),
+        "spanDays": field("number", "Days of history that it was learnt from."),
+        "candidate": field("string", "What decides, as `forecast.use` takes it."),
+        "best": field("string", "What scored lowest on the past."),
+        "standing": field("string", "What stood before, and stays within the noise."),
+        "replayedDays": count("Days of the past on which the candidates were compared."),
+        "score": field("number", "Replayed score of `candidate`; lower is better."),
+        "scores": field(
+            "object",
+            "Replayed scores, for each forecaster that of its best rule.",
+            additionalProperties={"type": "number"},
+        ),
     }
     return field(
         "object",

@@ -51,6 +51,9 @@ _PLAN = {
     "Event": "An event of the policy changes the forecast: `factor`, `demand` or `like`.",
     "Recurring": "A window of `recurring` asks for a floor, or multiplies the forecast.",
     "Kept": "Starting again would cost more than keeping.",
+    "ColdStart": "Where `coldStart` is a spread: how many of what is ordered now are Ready when.",
+    "Asleep": "`floor.min: 0`: no demand for a whole `release.breakEven` and none foreseen.",
+    "Pinned": "`forecast.use` of the policy; `foretide tune` tells what others would cost.",
     "NoTide": "Nothing in the past says when demand comes: the HPA alone may be the right answer.",
     "Reverted": "Somebody moved the floor after us. They win for now; the quiet doubles each "
     "time, up to 30 min ([GitOps](../how-to/gitops.md)).",
@@ -61,9 +64,11 @@ _GUARDS = {
     "RaiseLimited": "`floor.raiseLimit`.",
     "DoubtHolds": "A doubt never lowers a floor.",
     "CalendarHolds": "An event or a recurring window with `hold: true`.",
+    "LastReplica": "`floor.min: 0`: some demand is near, or it is not known that there was none.",
     "RaiseOnly": "`mode: RaiseOnly`.",
     "Paused": "The annotation `foretide.dev/paused` on the policy, its namespace or the target.",
-    "AtMinimum": "`floor.min`, by default the floor that was found.",
+    "AtMinimum": "`floor.min`, by default the floor that was found; 1 where the target cannot "
+    "be woken from 0 (`foretide check --live` says why).",
     "AtMaximum": "`floor.max`.",
     "AtCeiling": "`maxReplicas` of the target, which is never written. Raise it if there are GPUs.",
 }

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from autoscaler.adapters.kubernetes.learnt import learnt
 from autoscaler.adapters.kubernetes.resources import Json
 from autoscaler.model import Code, Decision, Knowledge, Mode, Observation, Outcome, Reason, Result
 from autoscaler.policy import TidePolicy
@@ -93,10 +94,7 @@ def status_of(
         following = decision.plan.changes[0]
         status["next"] = {"at": timestamp(following.at), "floor": int(following.floor)}
     if knowledge is not None:
-        status["knowledge"] = {
-            "forecaster": knowledge.fitted.name,
-            "fittedAt": timestamp(knowledge.fitted_at),
-        }
+        status["knowledge"] = learnt(knowledge, timestamp(knowledge.fitted_at))
     return {name: value for name, value in status.items() if value is not None}
 
 

@@ -1,0 +1,45 @@
+"""What was learnt, as a small versioned record in a policy's status: readable, and pinnable.
+
+Nothing reads it back: its loss costs quality until the next night. `candidate` is what
+`forecast.use` takes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from autoscaler.adapters.kubernetes.resources import Json
+from autoscaler.model import Knowledge
+
+VERSION = 1
+
+
+def learnt(knowledge: Knowledge, fitted_at: str) -> Json:
+    """Record of the last fit, at that time; what is not known is left out."""
+    record: Json = {
+        "version": VERSION,
+        "forecaster": knowledge.fitted.name,
+        "fittedAt": fitted_at,
+    }
+    if math.isfinite(knowledge.span):
+        record["spanDays"] = round(knowledge.span / 86_400.0, 1)
+    choice = knowledge.choice
+    if choice is None:
+        return record
+    record |= {"candidate": choice.name, "best": choice.best, "replayedDays": choice.days}
+    if choice.standing:
+        record["standing"] = choice.standing
+    if choice.name in knowledge.scores:
+        record["score"] = round(knowledge.scores[choice.name], 3)
+    scores = best_of_each(knowledge)
+    return {**record, "scores": scores} if scores else record
+
+
+def best_of_each(knowledge: Knowledge) -> dict[str, float]:
+    """Lowest score of each forecaster, by the name of its candidate, best first."""
+    found: dict[str, tuple[float, str]] = {}
+    for name, score in knowledge.scores.items():
+        forecaster = name.partition("@")[0]
+        if math.isfinite(score):
+            found[forecaster] = min(found.get(forecaster, (score, name)), (score, name))
+    return {name: round(score, 3) for score, name in sorted(found.values())}
