@@ -95,7 +95,7 @@ def try_all(  # long: half of it says what is tried
     if len(rows) < 1:
         return None
     least, most = _least_and_most(judge, days, tables, reach, rows, covers)
-    floors, found = [], []
+    orders, keeps, found = [], [], []
     for season, name in SEASONS.items():
         if season and first < season:
             continue
@@ -104,9 +104,10 @@ def try_all(  # long: half of it says what is tried
             ago = np.exp(tables.by_name[name][rows].ravel()) - days.shift
             before = replicas_for(np.maximum(ago, 0.0), judge.service.capacity)
             raised = np.maximum(least, np.minimum(most, before))
-        floors.append(judge.held(raised, np.maximum(raised, most)))
+        orders.append(raised)
+        keeps.append(np.maximum(raised, most))
         found += [(cover, season) for cover in covers]
-    trial = Trial(rows=rows, floors=np.concatenate(floors).reshape(len(found), len(rows), -1))
+    trial = judge.followed(rows, np.concatenate(orders), np.concatenate(keeps))
     scores = judge.scores(trial)
     usual = USUAL_COVER * judge.service.price
     draw = [DRAW * abs(np.log(cover / usual)) for cover, _ in found]

@@ -41,15 +41,18 @@ class Trial:
     Attributes
     ----------
     rows : shape (d,), rows of `Days`, consecutive
-    floors : shape (levels, d, per_day)
+    wanted : shape (levels, d, per_day), before slow release and bounds
+    floors : same shape, with them
     """
 
     rows: NDArray[np.int64]
+    wanted: Ints
     floors: Ints
 
     def only(self, which: int) -> Trial:
         """Give one of its levels alone."""
-        return Trial(rows=self.rows, floors=self.floors[which : which + 1])
+        alone = slice(which, which + 1)
+        return Trial(rows=self.rows, wanted=self.wanted[alone], floors=self.floors[alone])
 
 
 class Judge:
@@ -60,7 +63,7 @@ class Judge:
         self._days = days
         self._bounds = spec.floor
         self._lead = plan.steps_ahead(lead_time(spec.cold_start_seconds, period), days.step)
-        self._release = plan.steps_ahead(spec.release.after, days.step)
+        self._after = spec.release.after
         self._keep = plan.steps_ahead(spec.release.break_even, days.step)
         self.reach = min(self._lead + self._keep, days.per_day)
         """Slots after a day that a forecast made before its end still needs."""
@@ -88,20 +91,22 @@ class Judge:
                 parts.append(self._order_and_keep(misses, block, response))
         order = np.concatenate([part[0] for part in parts], axis=1)
         keep = np.concatenate([part[1] for part in parts])
-        floors = self.held(order, keep)
-        return Trial(
-            rows=misses.rows[first:usable],
-            floors=floors.reshape(len(ORDER_LEVELS), usable - first, -1),
-        )
+        return self.followed(misses.rows[first:usable], order, keep)
 
-    def held(self, order: Ints, keep: Ints) -> Ints:
-        """Floors from what must stand and what is kept, slow release and bounds included.
+    def followed(self, rows: NDArray[np.int64], order: Ints, keep: Ints) -> Trial:
+        """Floors from what must stand and what is kept, shape (m, steps of the rows) each.
 
         Replicas stand by a day's end as they do by the next day's start: one path over all days.
         """
         wanted = plan.follow(order[..., 0], order, keep)
-        released = plan.largest_behind(wanted, self._release)
-        floors: Ints = np.maximum(released, 1 if self._bounds.min is None else self._bounds.min)
+        shape = (len(wanted), len(rows), -1)
+        floors = self.released(wanted, self._after)
+        return Trial(rows=rows, wanted=wanted.reshape(shape), floors=floors.reshape(shape))
+
+    def released(self, wanted: Ints, after: float) -> Ints:
+        """Floors from wanted ones, shape (m, steps): slow release (seconds) and the bounds."""
+        held = plan.largest_behind(wanted, plan.steps_ahead(after, self.service.step))
+        floors: Ints = np.maximum(held, 1 if self._bounds.min is None else self._bounds.min)
         return floors if self._bounds.max is None else np.minimum(floors, self._bounds.max)
 
     def seen(self, rows: NDArray[np.int64]) -> tuple[Ints, Ints]:

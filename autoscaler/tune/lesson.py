@@ -122,7 +122,7 @@ class Lesson:
             if found is None or candidate.rule not in ORDER_LEVELS:
                 return None
             at, trial = ORDER_LEVELS.index(candidate.rule), found
-        return Trial(rows=trial.rows, floors=trial.floors[at : at + 1])
+        return trial.only(at)
 
     def fitted(self, candidate: Candidate, beneath: Candidate) -> Fitted:
         """Fit one candidate on all there is; `beneath` draws the day for `ahead`."""
