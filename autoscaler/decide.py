@@ -53,9 +53,9 @@ def decide(  # long: the order of the stages, on one page
         policy=policy,
         target=target,
         present=present,
-        original=target.floor if target.original is None else target.original,
         memory=memory,
         doubts=tuple(doubts),
+        quiet=plan.quiet(series, need, lead, keep),
         now=now,
     )
     uncapped, steered = guard.apply(guard.STEERING, wanted, ground)

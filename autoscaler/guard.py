@@ -21,18 +21,23 @@ class Ground:
     Attributes
     ----------
     present : the floor that stands (in Observe: the shadow floor)
-    original : the floor that was found before Foretide first wrote
     memory : with what is wanted now already in it
     doubts : why the inputs are distrusted
+    quiet : whether nothing was needed for a break-even, nor is within a lead time; None is unknown
     """
 
     policy: TidePolicy
     target: Target
     present: int
-    original: int
     memory: Memory
     doubts: tuple[Reason, ...]
     now: float
+    quiet: bool | None = None
+
+    @property
+    def original(self) -> int:
+        """Floor that was found before Foretide first wrote."""
+        return self.target.floor if self.target.original is None else self.target.original
 
     @property
     def paused(self) -> bool:
@@ -44,6 +49,11 @@ class Ground:
         """Policy minimum; by default the floor that was found, since somebody chose that."""
         least = self.policy.spec.floor.min
         return self.original if least is None else least
+
+    @property
+    def lowest(self) -> int:
+        """Lowest floor that may stand: the minimum, and no less than the target takes."""
+        return max(self.minimum, self.target.lowest)
 
     @property
     def maximum(self) -> int:
@@ -123,6 +133,26 @@ def calendar_holds(floor: int, ground: Ground) -> tuple[int, Reason | None]:
     )
 
 
+def last_replica(floor: int, ground: Ground) -> tuple[int, Reason | None]:
+    """Let the last replica go only while nothing is needed, and wake one as soon as any is."""
+    if floor > 0 or ground.lowest > 0:
+        return floor, None
+    if ground.quiet or (ground.quiet is None and ground.present == 0):
+        start = ground.policy.spec.cold_start_seconds
+        return 0, Reason(
+            code=Code.ASLEEP,
+            sentence="no replica needs to stand; a request at an unexpected moment waits for a "
+            f"cold start, about {start / 60:.3g} min",
+            numbers={"coldStart": start},
+        )
+    why = "nothing is not known to be needed" if ground.quiet is None else "some demand is near"
+    return 1, Reason(
+        code=Code.LAST_REPLICA,
+        sentence=f"1 instead of 0: {why}",
+        numbers={"present": ground.present},
+    )
+
+
 def raise_only(floor: int, ground: Ground) -> tuple[int, Reason | None]:
     """In mode RaiseOnly, never go below the floor that was found."""
     if ground.policy.spec.mode is not Mode.RAISE_ONLY or floor >= ground.original:
@@ -148,12 +178,13 @@ def pause(floor: int, ground: Ground) -> tuple[int, Reason | None]:
 
 def minimum(floor: int, ground: Ground) -> tuple[int, Reason | None]:
     """Never go below the policy's minimum."""
-    if floor >= ground.minimum:
+    if floor >= ground.lowest:
         return floor, None
-    return ground.minimum, Reason(
+    why = "the policy's minimum" if ground.lowest == ground.minimum else "the target takes no less"
+    return ground.lowest, Reason(
         code=Code.AT_MINIMUM,
-        sentence=f"{ground.minimum} instead of {floor}: the policy's minimum",
-        numbers={"minimum": ground.minimum, "wanted": floor},
+        sentence=f"{ground.lowest} instead of {floor}: {why}",
+        numbers={"minimum": ground.lowest, "wanted": floor},
     )
 
 
@@ -184,6 +215,7 @@ STEERING: tuple[Guard, ...] = (
     raise_limit,
     doubt_holds,
     calendar_holds,
+    last_replica,
     raise_only,
     pause,
     minimum,

@@ -27,8 +27,19 @@ from autoscaler.schema import candidates, walltime
 from autoscaler.schema import recurring as weekly
 from autoscaler.schema.calendar import Calendar, SpecialDay
 from autoscaler.schema.candidates import Candidate
+from autoscaler.schema.cold_start import ColdStart
 from autoscaler.schema.events import Event, EventWindow, HoldWindow, holds, problems_of, windows
-from autoscaler.schema.fields import Allowed, Count, DurationIn, Model, Number, details, refusal
+from autoscaler.schema.fields import (
+    Allowed,
+    Count,
+    CountOrNone,
+    DurationIn,
+    Model,
+    Number,
+    details,
+    refusal,
+)
+from autoscaler.schema.price import Price
 from autoscaler.schema.recurring import Recurring, RecurringWindow
 
 GROUP = "foretide.dev"
@@ -115,21 +126,15 @@ class Capacity(Model):
     wrong guess is paid in GPUs or in late requests."""
 
 
-class ColdStart(Model):
-    """How long a new replica takes."""
-
-    duration: Annotated[float, DurationIn("0s", "6h")] = 300.0
-    """From ordering a replica until it is Ready: scheduling, image, weights, warm-up. Take a slow
-    start rather than the mean. Five minutes is usual for a model of 30 billion parameters whose
-    image is on the node."""
-
-
 class Floor(Model):
     """Bounds of the floor. Within them the forecast decides."""
 
-    min: Count | None = None
+    min: CountOrNone | None = None
     """Fewest replicas at any hour, whole. Left out: the `minReplicas` found on the target before
-    Foretide first wrote to it, since somebody chose that."""
+    Foretide first wrote to it, since somebody chose that. 0: none stand while none was needed for a
+    whole `release.breakEven` and none is foreseen; they are woken a lead time before they are
+    needed, and a request at an unexpected moment waits for a cold start. An HPA takes 0 from
+    Kubernetes 1.37 on, beside a metric of type Object or External; on others 1 is kept."""
     max: Count | None = None
     """Most replicas that the *floor* asks for, whole; the autoscaler above may go beyond. Left
     out: the target's ceiling."""
@@ -163,16 +168,6 @@ class Promise(Model):
     wait: Annotated[float, DurationIn("0s", "1h")] = 5.0
     """A request is *late* when it meets a backlog worth more than this wait. Five seconds are
     about what a person at a chat waits for the first word."""
-
-
-class Price(Model):
-    """What lateness is worth."""
-
-    per_percent_late: Annotated[Number, Field(ge=0.01, le=100, allow_inf_nan=False)] = 1.0
-    """How many times its own replica-hours one per cent of late requests is worth. 1: a service
-    that is one per cent late may cost twice as much if that makes nobody late. Higher orders more
-    and keeps it longer. What is chosen nightly is chosen by
-    `cost × (1 + 100 × price × late share)`."""
 
 
 class Forecasting(Model):
@@ -293,6 +288,11 @@ class Spec(Model):
         if problems:
             raise ValidationError.from_exception_data("Spec", problems)
         return found
+
+    @property
+    def cold_start_seconds(self) -> float:
+        """Cold start that is reckoned with: of a spread, the quantile that the price pays for."""
+        return self.cold_start.at(self.price.level)
 
     @property
     def event_windows(self) -> tuple[EventWindow, ...]:

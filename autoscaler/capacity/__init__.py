@@ -12,34 +12,20 @@ from autoscaler.model import Floats, Forecast, Ints, Knowledge, Need
 ACTUATION = 15.0
 """Seconds until an autoscaler acts on a new floor: the HPA's default sync period."""
 
-USUAL_ODDS = 19.0
-"""Odds of the quantile on which replicas are ordered where nothing was learnt, at a price of
-lateness of 1: the 0.95 quantile."""
-
 _TOLERANCE = 1e-6
 """Relative; values have float32 precision (6e-8), and 3.2000001 times a capacity is 3 of them."""
+
+_NONE = 1e-9
+"""Replicas that are none: what rounding leaves of a demand of 0 on its way through a logarithm."""
 
 _MOST = 1e6
 """Replicas beyond any cluster: an absurd demand must not overflow."""
 
 
-def usual_level(price: float) -> float:
-    """Quantile on which replicas are ordered where nothing was learnt, in (0, 1).
-
-    A replica that is ordered for naught costs its time, demand that finds none costs the price
-    times as much: the odds of the quantile are in proportion to the price.
-
-    Parameters
-    ----------
-    price : `price.perPercentLate`, > 0
-    """
-    return USUAL_ODDS * price / (1 + USUAL_ODDS * price)
-
-
-def rule_of(knowledge: Knowledge | None, price: float) -> tuple[float, float | None]:
-    """How replicas are ordered: the quantile, and `Knowledge.cover`."""
+def rule_of(knowledge: Knowledge | None, usual: float) -> tuple[float, float | None]:
+    """How replicas are ordered: the quantile, `usual` without knowledge; and `Knowledge.cover`."""
     if knowledge is None:
-        return usual_level(price), None
+        return usual, None
     return knowledge.order_level, knowledge.cover
 
 
@@ -52,7 +38,7 @@ def replicas_for(demand: Floats, capacity: float) -> Ints:
     capacity : demand per second that one replica carries, > 0
     """
     exact = np.minimum(demand / capacity, _MOST)
-    needed: Ints = np.ceil(exact * (1 - _TOLERANCE)).astype(np.int64)
+    needed: Ints = np.ceil(exact * (1 - _TOLERANCE) - _NONE).astype(np.int64)
     return needed
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from autoscaler import dates, plan
 from autoscaler.capacity import lead_time, need_of
+from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
 from autoscaler.demand import highest, newest, regular
 from autoscaler.errors import ForetideError
@@ -30,6 +31,7 @@ from autoscaler.model import (
 )
 from autoscaler.policy import TidePolicy
 from autoscaler.report import local_time, value_text
+from autoscaler.tune.advice import UNKNOWN, Above
 
 _UNBOUNDED = 1_000_000  # stands for "no ceiling known"; never shown
 
@@ -51,6 +53,8 @@ class DayAhead:
     Attributes
     ----------
     target : as observed, or None when it could not be asked; then `assumed` says what stands for it
+    above : the autoscaler of that target, as far as it is known
+    price : of a replica-hour, None when it was not told
     floors : shape (h,), from `now` on
     """
 
@@ -68,6 +72,13 @@ class DayAhead:
     period: float
     reasons: tuple[Reason, ...]
     doubts: tuple[Reason, ...]
+    above: Above = UNKNOWN
+    price: float | None = None
+
+    @property
+    def stands(self) -> Stands:
+        """What stands at the target, as an advice compares with it."""
+        return Stands(above=self.above, ceiling=self.ceiling, price=self.price)
 
     @property
     def times(self) -> Floats:
@@ -116,11 +127,17 @@ def look_ahead(  # long: a line for each field of what it gives
         recent=highest(series, spec.release.break_even),
         cover=knowledge.cover,
     )
-    lead = lead_time(spec.cold_start.duration, period)
+    lead = lead_time(spec.cold_start_seconds, period)
     ceiling = _ceiling(policy, target)
     present, original, assumed = _standing(policy, target, need)
     floors, changes = plan.outlook(
-        policy, need, present, lead, ceiling=ceiling or _UNBOUNDED, original=original
+        policy,
+        need,
+        present,
+        lead,
+        ceiling=ceiling or _UNBOUNDED,
+        original=original,
+        lowest=0 if target is None else target.lowest,
     )
     return DayAhead(
         policy=policy,
@@ -175,7 +192,7 @@ def _standing(policy: TidePolicy, target: Target | None, need: Need) -> tuple[in
     if target is not None:
         original = target.floor if target.original is None else target.original
         return target.floor, original, ""
-    least = policy.spec.floor.min or 1
+    least = 1 if policy.spec.floor.min is None else policy.spec.floor.min
     now = max(least, need.now)
     return now, least, f"a floor of {now} now, {least} at least: the target was not read"
 

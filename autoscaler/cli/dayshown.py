@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autoscaler.capacity import lead_time
+from autoscaler.capacity import ACTUATION, lead_time
+from autoscaler.cli import advised
 from autoscaler.cli.dayahead import DayAhead
 from autoscaler.cli.options import duration_text
 from autoscaler.model import Floats, Knowledge
-from autoscaler.policy import TidePolicy
+from autoscaler.policy import Spec, TidePolicy
 from autoscaler.report import Band, Chart, Line, Note, Report, Step, Table, local_time, value_text
+from autoscaler.schema.cold_start import LEVELS
 
 
 def sentence_of(day: DayAhead) -> str:
@@ -28,6 +30,9 @@ def sentence_of(day: DayAhead) -> str:
             f"with {len(day.changes)} changes; {peak} stand from {local_time(at, zone)}"
         )
     text += f"; {value_text(day.replica_hours)} replica-hours."
+    if least == 0:
+        wait = duration_text(ACTUATION + day.policy.spec.cold_start_seconds)
+        text += f" While it is 0, a request at an unexpected moment waits about {wait}."
     wanted = int(day.need.order.max())
     if day.ceiling is not None and wanted > day.ceiling:
         at = float(day.times[int(np.argmax(day.need.order > day.ceiling))])
@@ -122,7 +127,7 @@ def table_of(day: DayAhead) -> Table:
     """Every change of the floor and its reason."""
     spec = day.policy.spec
     zone = spec.time_zone
-    lead = lead_time(spec.cold_start.duration, day.period)
+    lead = lead_time(spec.cold_start_seconds, day.period)
     return Table(
         title="When the floor changes, and why",
         columns=("time", "floor", "why"),
@@ -149,14 +154,26 @@ def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
         ("History", f"{history} at {duration_text(day.series.step)}, strength of the tide {tide}"),
         ("Forecaster", f"{day.forecast.by}, ordering {order_rule(known)}"),
         ("Capacity", f"{value_text(spec.capacity.per_replica)} {_unit(day.policy)} a replica"),
-        ("Cold start", duration_text(spec.cold_start.duration)),
+        ("Cold start", cold_start_text(spec)),
         ("Ceiling", "not known" if day.ceiling is None else str(day.ceiling)),
     ]
+    if known.advice is not None:
+        facts += advised.lines_of(known.advice, day.stands)
     if day.assumed:
         facts.append(("Assumed", day.assumed))
     facts += [("Doubt", f"{doubt.code}: {doubt.sentence}") for doubt in day.doubts]
     facts += [("Note", f"{reason.code}: {reason.sentence}") for reason in day.reasons]
     return tuple(facts)
+
+
+def cold_start_text(spec: Spec) -> str:
+    """Say how long a start takes; of a spread also what is reckoned with."""
+    text = duration_text(spec.cold_start_seconds)
+    if not spec.cold_start.spread:
+        return text
+    known = zip(LEVELS, spec.cold_start.spread, strict=True)
+    spread = ", ".join(f"{_percentile(level)} {duration_text(at)}" for level, at in known)
+    return f"{text} ({_percentile(round(spec.price.level, 3))} of {spread})"
 
 
 def report_of(day: DayAhead, version: str) -> Report:
@@ -190,6 +207,7 @@ def document_of(day: DayAhead) -> dict[str, Any]:
         "cover": known.cover,
         "tide": known.tide,
         "replicaHours": day.replica_hours,
+        "advice": None if known.advice is None else advised.document_of(known.advice, day.stands),
         "changes": [
             {"at": c.at, "from": c.before, "to": c.floor, "why": c.why} for c in day.changes
         ],

@@ -132,7 +132,7 @@ def _introduce(story: Story, days: int) -> None:
     from autoscaler.cli.options import duration_text
     from autoscaler.sandbox.story import HPA_TARGET
 
-    cold = duration_text(story.policy.spec.cold_start.duration)
+    cold = duration_text(story.policy.spec.cold_start_seconds)
     say(f"foretide demo: {days} days on a fast clock, nothing outside this process is touched.\n")
     width = min(get_terminal_size((80, 24)).columns, 100)
     say(fill(f"  Traffic   {story.told}", width, subsequent_indent=" " * 12))

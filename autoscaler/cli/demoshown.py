@@ -157,7 +157,7 @@ def _facts(shown: Shown, seed: int) -> tuple[tuple[str, str], ...]:
         ("Traffic", story.told),
         ("Seed", "none: recorded traffic" if story.column else str(seed)),
         ("One replica carries", f"{value_text(story.capacity)}/s"),
-        ("Cold start", duration_text(spec.cold_start.duration)),
+        ("Cold start", duration_text(spec.cold_start_seconds)),
         ("Learnt each night", ", ".join(chosen) or "nothing yet"),
         ("Cycles", outcomes),
         ("Doubts", ", ".join(sorted(told.doubts)) or "none"),

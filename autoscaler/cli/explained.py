@@ -191,11 +191,9 @@ def _forecast(decision: Decision, told: Explanation) -> str:
 
 def _level(told: Explanation) -> float:
     """Quantile on which was ordered."""
-    from autoscaler.capacity import usual_level
-
     if told.knowledge is not None:
         return told.knowledge.order_level
-    return usual_level(told.record.policy.spec.price.per_percent_late)
+    return told.record.policy.spec.price.level
 
 
 def _ahead(decision: Decision) -> int:

@@ -17,7 +17,7 @@ from autoscaler.adapters.kubernetes.client import Cluster
 from autoscaler.adapters.kubernetes.reading import KubernetesTargets
 from autoscaler.adapters.kubernetes.resources import FIELD_MANAGER
 from autoscaler.adapters.kubernetes.targets import kind_of
-from autoscaler.adapters.kubernetes.targets.hpa import managers_of_floor
+from autoscaler.adapters.kubernetes.targets.hpa import managers_of_floor, why_not_zero
 from autoscaler.adapters.prometheus import PrometheusDemand
 from autoscaler.adapters.prometheus.probe import Probe
 from autoscaler.cli.options import duration_text
@@ -145,8 +145,10 @@ def _about_cluster(policy: TidePolicy, cluster: Cluster) -> tuple[Target | None,
     target: Target | None = None
     try:
         target = targets.observe(policy)
+        found = targets.found(policy)
         answers += about_target(policy, target)
-        answers.append(about_others(targets.found(policy)))
+        answers += about_zero(policy, found)
+        answers.append(about_others(found))
     except TargetRefused as error:
         answers.append(_fails("target", str(error)))
     except ForetideError as error:
@@ -171,6 +173,23 @@ def about_target(policy: TidePolicy, target: Target) -> Iterator[Answer]:
         yield _fails("bounds", f"floor.min {floor.min} is above the ceiling {target.ceiling}")
     elif floor.max is not None and floor.max > target.ceiling:
         yield _warns("bounds", f"floor.max {floor.max} is above the ceiling {target.ceiling}")
+
+
+def about_zero(policy: TidePolicy, found: dict[str, Any]) -> Iterator[Answer]:
+    """Tell whether a floor of 0 can be had, where the policy asks for it or it stands."""
+    floor = (found.get("spec") or {}).get("minReplicas")
+    if policy.spec.floor.min != 0 and floor != 0:
+        return
+    why = why_not_zero(found)
+    start = duration_text(policy.spec.cold_start_seconds)
+    if not why:
+        yield _ok("zero", f"a floor of 0 can be had; who comes unexpected waits about {start}")
+    elif floor == 0:
+        yield _fails(
+            "zero", f"a floor of 0 stands, and raising it would wake nothing: {why}; set it to 1"
+        )
+    else:
+        yield _warns("zero", f"1 is kept instead of floor.min 0: {why}")
 
 
 def about_others(found: dict[str, Any]) -> Answer:

@@ -3,6 +3,7 @@
 from autoscaler.plan.floors import horizon, make, path_of, steps_ahead
 from autoscaler.plan.outlook import outlook
 from autoscaler.plan.paths import follow, largest_ahead, largest_behind
+from autoscaler.plan.quiet import quiet
 
 __all__ = [
     "follow",
@@ -12,5 +13,6 @@ __all__ = [
     "make",
     "outlook",
     "path_of",
+    "quiet",
     "steps_ahead",
 ]

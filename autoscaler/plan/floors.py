@@ -8,6 +8,7 @@ import numpy as np
 
 from autoscaler.model import Change, Code, Ints, Need, Plan, Reason
 from autoscaler.plan.paths import follow, largest_ahead
+from autoscaler.schema.cold_start import LEVELS, ColdStart
 
 
 def steps_ahead(seconds: float, step: float) -> int:
@@ -45,7 +46,12 @@ def path_of(
 
 
 def make(
-    present: int, need: Need, lead: float, break_even: float, least: Ints | None = None
+    present: int,
+    need: Need,
+    lead: float,
+    break_even: float,
+    least: Ints | None = None,
+    starts: ColdStart | None = None,
 ) -> Plan:
     """Plan from what stands now (`present`), what is needed, and how long a start takes.
 
@@ -53,6 +59,7 @@ def make(
     ----------
     least : what must be Ready at every step by the calendar, shape (h,); it is in the floors to
         come, and not in the floor wanted now, so that both can be told apart
+    starts : how cold starts are spread, to say how many of what is ordered are Ready when
 
     Returns
     -------
@@ -67,7 +74,10 @@ def make(
         floor=floor,
         lead=lead,
         changes=changes_of(path, need.start, need.step),
-        reasons=_reasons(need, steps_ahead(lead, need.step), floor, break_even),
+        reasons=(
+            *_reasons(need, steps_ahead(lead, need.step), floor, break_even),
+            *(_starting(floor - present, lead, starts.spread) if starts and starts.spread else ()),
+        ),
     )
 
 
@@ -109,6 +119,29 @@ def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Rea
             )
         )
     return tuple(reasons)
+
+
+def _starting(ordered: int, lead: float, spread: tuple[float, ...]) -> tuple[Reason, ...]:
+    """How many of the replicas that are ordered now will be Ready when."""
+    if ordered <= 0:
+        return ()
+    parts = [
+        f"{round(level * ordered, 1):g} within {_minutes(seconds)}"
+        for level, seconds in zip(LEVELS, spread, strict=True)
+    ]
+    return (
+        Reason(
+            code=Code.COLD_START,
+            sentence=f"of {_replicas(ordered)} ordered now, {', '.join(parts)} are expected to be "
+            f"Ready; orders go out {_minutes(lead)} ahead",
+            numbers={"ordered": ordered, "lead": lead}
+            | {f"p{100 * p:g}": seconds for p, seconds in zip(LEVELS, spread, strict=True)},
+        ),
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.3g} min"
 
 
 def _replicas(count: int) -> str:

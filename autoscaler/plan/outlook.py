@@ -8,11 +8,19 @@ from autoscaler import dates
 from autoscaler.model import Change, Ints, Need
 from autoscaler.plan.floors import changes_of, path_of, steps_ahead
 from autoscaler.plan.paths import largest_behind
+from autoscaler.plan.quiet import woken
 from autoscaler.policy import TidePolicy
 
 
 def outlook(
-    policy: TidePolicy, need: Need, present: int, lead: float, *, ceiling: int, original: int
+    policy: TidePolicy,
+    need: Need,
+    present: int,
+    lead: float,
+    *,
+    ceiling: int,
+    original: int,
+    lowest: int = 1,
 ) -> tuple[Ints, tuple[Change, ...]]:
     """Floors for every step ahead if all comes as forecast; slow release and bounds are in them.
 
@@ -25,6 +33,7 @@ def outlook(
     lead : seconds
     ceiling : of the target
     original : floor that was found, the default minimum
+    lowest : smallest floor that the target takes
 
     Returns
     -------
@@ -36,9 +45,9 @@ def outlook(
     wanted = path_of(present, need, lead, spec.release.break_even, asked)
     wanted = np.concatenate([[present], wanted])
     held = largest_behind(wanted, steps_ahead(spec.release.after, need.step))[1:]
-    least = original if spec.floor.min is None else spec.floor.min
+    least = max(lowest, original if spec.floor.min is None else spec.floor.min)
     most = ceiling if spec.floor.max is None else min(spec.floor.max, ceiling)
-    bounded = dates.held(spec, np.maximum(held, least), need.start, need.step)
+    bounded = dates.held(spec, np.maximum(woken(held, need, lead), least), need.start, need.step)
     floors: Ints = np.minimum(bounded, most)
     first = Change(at=need.start, floor=int(floors[0]))
     return floors, (first, *changes_of(floors, need.start, need.step))

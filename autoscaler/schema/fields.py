@@ -108,5 +108,8 @@ class DurationIn:
 Count = Annotated[int, Strict(), Ge(1), Le(2_147_483_647)]
 """Whole replicas, as the API server bounds them."""
 
+CountOrNone = Annotated[int, Strict(), Ge(0), Le(2_147_483_647)]
+"""The same, or none at all."""
+
 Number = Annotated[float, Strict()]
 """A number, not text that looks like one, so that the API server and we agree."""

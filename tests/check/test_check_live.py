@@ -197,6 +197,31 @@ def test_bounds_above_the_ceiling(check: Any, cluster: KubernetesServer) -> None
     assert code == 3
 
 
+def _wakes(cluster: KubernetesServer) -> None:
+    """Give the HPA a metric from outside, and the mark of a controller that scales to zero."""
+    found = cluster.get(HPAS, "llm", "qwen")
+    external = {"type": "External", "external": {"metric": {"name": "queue"}}}
+    found["spec"]["metrics"] = [external]
+    found["status"] = {"conditions": [{"type": "ScaledToZero", "status": "False"}]}
+    cluster.put(found)
+
+
+def test_a_floor_of_zero(check: Any, cluster: KubernetesServer) -> None:
+    hpa(cluster)
+    code, answers = check(floor={"min": 0})
+    ((level, sentence),) = answers["zero"]
+    assert (code, level) == (3, "warning")
+    assert sentence.startswith("1 is kept instead of floor.min 0: it has no metric")
+
+    _wakes(cluster)
+    ((level, sentence),) = check(floor={"min": 0})[1]["zero"]
+    assert (level, sentence) == (
+        "ok",
+        "a floor of 0 can be had; who comes unexpected waits about 5m",
+    )
+    assert "zero" not in check()[1]
+
+
 def test_a_paused_target(check: Any, cluster: KubernetesServer) -> None:
     hpa(cluster, annotations={"foretide.dev/paused": "true"})
     code, answers = check()

@@ -13,14 +13,16 @@ from tests.core.given import NOW, paused, policy, remembered, target
 DOUBT = Reason(code=Code.HISTORY_STALE, sentence="old")
 
 
-def ground(of=None, *, present=5, original=None, memory=None, doubts=(), **target_fields):
+def ground(
+    of=None, *, present=5, original=None, memory=None, doubts=(), quiet=None, **target_fields
+):
     return guard.Ground(
         policy=of or policy(),
-        target=target(present, **target_fields),
+        target=target(present, original=original, **target_fields),
         present=present,
-        original=present if original is None else original,
         memory=remembered(1) if memory is None else memory,
         doubts=tuple(doubts),
+        quiet=quiet,
         now=NOW,
     )
 
@@ -122,6 +124,28 @@ class TestCalendarHolds:
         assert [r.code for r in reasons][-2:] == [Code.CALENDAR_HOLDS, Code.AT_CEILING]
 
 
+class TestLastReplica:
+    zero = policy(floor={"min": 0})
+
+    def of(self, floor, **more):
+        return outcome(guard.last_replica, floor, ground(self.zero, lowest=0, **more))
+
+    def test_it_goes_when_nothing_is_needed(self):
+        assert self.of(0, present=1, quiet=True) == (0, Code.ASLEEP)
+
+    def test_it_stays_while_anything_is_needed_or_unknown(self):
+        assert self.of(0, present=1, quiet=False) == (1, Code.LAST_REPLICA)
+        assert self.of(0, present=1, quiet=None) == (1, Code.LAST_REPLICA)
+
+    def test_one_is_woken_by_demand_and_not_by_a_doubt(self):
+        assert self.of(0, present=0, quiet=False) == (1, Code.LAST_REPLICA)
+        assert self.of(0, present=0, quiet=None) == (0, Code.ASLEEP)
+
+    def test_more_than_none_is_not_its_business(self):
+        assert self.of(3, present=1, quiet=True) == (3, None)
+        assert outcome(guard.last_replica, 0, ground(quiet=True)) == (0, None)
+
+
 class TestRaiseOnly:
     only = policy(mode="RaiseOnly")
 
@@ -155,6 +179,11 @@ class TestBounds:
         assert outcome(guard.minimum, 2, ground(low)) == (4, Code.AT_MINIMUM)
         assert outcome(guard.minimum, 4, ground(low)) == (4, None)
 
+    def test_no_less_than_the_target_takes(self):
+        zero = policy(floor={"min": 0})
+        assert outcome(guard.minimum, 0, ground(zero, present=1)) == (1, Code.AT_MINIMUM)
+        assert outcome(guard.minimum, 0, ground(zero, present=1, lowest=0)) == (0, None)
+
     def test_minimum_is_by_default_what_was_found(self):
         assert outcome(guard.minimum, 2, ground(present=8, original=6)) == (6, Code.AT_MINIMUM)
 
@@ -180,6 +209,7 @@ def test_guards_stand_from_the_weakest_to_the_strongest():
         "raise_limit",
         "doubt_holds",
         "calendar_holds",
+        "last_replica",
         "raise_only",
         "pause",
         "minimum",
@@ -201,10 +231,11 @@ def test_every_reason_has_its_numbers_in_words():
         paused=True,
         ceiling=3,
     )
+    zero = ground(policy(floor={"min": 0}), present=1, lowest=0)
     said = {}
     for of in guard.GUARDS:
         for wanted in (1, 20):
-            reason = of(wanted, where)[1]
+            reason = of(wanted, where)[1] or of(0, zero)[1]
             if reason is not None:
                 said[reason.code] = reason
     assert len(said) == len(guard.GUARDS)

@@ -9,7 +9,7 @@ import pytest
 from autoscaler.adapters.kubernetes.marks import is_paused
 from autoscaler.adapters.kubernetes.resources import ORIGINAL_FLOOR
 from autoscaler.adapters.kubernetes.targets import kind_of
-from autoscaler.adapters.kubernetes.targets.hpa import Hpa
+from autoscaler.adapters.kubernetes.targets.hpa import Hpa, why_not_zero
 from autoscaler.errors import TargetRefused, TargetUnavailable
 from autoscaler.model import Target
 from autoscaler.policy import TargetRef
@@ -131,3 +131,32 @@ def test_what_moved_is_said_in_words():
     assert Hpa().moved(observed, hpa(annotations={ORIGINAL_FLOOR: "1"})) == ""
     by_version = Target(uid="u", version="6", floor=2, ceiling=10, annotated=False)
     assert "resourceVersion" in Hpa().moved(by_version, hpa())
+
+
+OUTSIDE: Json = {"type": "External", "external": {"metric": {"name": "queue"}}}
+INSIDE: Json = {"type": "Resource", "resource": {"name": "cpu"}}
+
+
+def measured(*metrics: Json, floor: int = 2, scaled: bool = True) -> Json:
+    found = hpa({"minReplicas": floor, "maxReplicas": 10, "metrics": list(metrics)})
+    conditions = [{"type": "ScaledToZero", "status": "False"}] if scaled else []
+    return {**found, "status": {"conditions": [{"type": "AbleToScale"}, *conditions]}}
+
+
+@pytest.mark.parametrize(
+    ("found", "lowest", "why"),
+    [
+        (hpa(), 1, "no metric of type Object or External"),
+        (measured(INSIDE), 1, "no metric of type Object or External"),
+        (measured(OUTSIDE, scaled=False), 1, "Kubernetes below 1.37"),
+        (measured(OUTSIDE), 0, ""),
+        (measured(INSIDE, {**OUTSIDE, "type": "Object"}), 0, ""),
+        (measured(INSIDE, floor=0, scaled=False), 0, "no metric"),  # somebody chose that
+    ],
+    ids=["none", "resource", "not yet", "external", "object", "stands"],
+)
+def test_a_floor_of_zero_needs_something_that_wakes(found: Json, lowest: int, why: str) -> None:
+    assert Hpa().read(found).lowest == lowest
+    said = why_not_zero(found)
+    assert why in said
+    assert bool(said) == bool(why)

@@ -61,6 +61,18 @@ MUTATIONS = (
         "TestCalendarHolds::test_nothing_is_lowered_inside_a_window",
     ),
     _guards(
+        "last-replica-goes-unseen",
+        "    if ground.quiet or (ground.quiet is None and ground.present == 0):\n",
+        "    if True:\n",
+        "TestLastReplica::test_it_stays_while_anything_is_needed_or_unknown",
+    ),
+    _guards(
+        "below-what-the-target-takes",
+        "return max(self.minimum, self.target.lowest)",
+        "return self.minimum",
+        "TestBounds::test_no_less_than_the_target_takes",
+    ),
+    _guards(
         "raise-only-lowers",
         "    if ground.policy.spec.mode is not Mode.RAISE_ONLY or floor >= ground.original:\n",
         "    if True:\n",
@@ -80,7 +92,7 @@ MUTATIONS = (
     ),
     _guards(
         "below-minimum",
-        "    if floor >= ground.minimum:\n",
+        "    if floor >= ground.lowest:\n",
         "    if True:\n",
         "TestBounds::test_minimum",
     ),

@@ -13,8 +13,8 @@ GRAMMAR = (
     "such as 30s, 5m, 1h30m, 28d"
 )
 SPEC_KEYS = (
-    "mode, timeZone, targetRef, demand, capacity, coldStart, floor, release, promise, price, "
-    "events, calendar, recurring"
+    "mode, timeZone, targetRef, demand, capacity, coldStart, floor, release, promise, "
+    "forecast, price, events, calendar, recurring"
 )
 
 # lines added to the good policy (from line 11) → the one message
@@ -45,10 +45,19 @@ ADDED = {
         ["floor: {min: 4, max: 2}"],
         "p.yaml:11:24: spec.floor.max: found 2, below floor.min 4; max is at least min",
     ),
+    "less than none": (
+        ["floor: {min: -1}"],
+        "p.yaml:11:16: spec.floor.min: found -1; "
+        "allowed: a whole number (at least 0, at most 2147483647)",
+    ),
     "zero replicas": (
-        ["floor: {min: 0}"],
-        "p.yaml:11:16: spec.floor.min: found 0; "
+        ["floor: {max: 0}"],
+        "p.yaml:11:16: spec.floor.max: found 0; "
         "allowed: a whole number (at least 1, at most 2147483647)",
+    ),
+    "a cold start said twice": (
+        ["coldStart: {duration: 5m, p50: 3m, p90: 5m, p99: 9m}"],
+        "p.yaml:11:14: spec.coldStart: found duration beside p50, p90, p99; one way to say it",
     ),
     "half a replica": (
         ["floor: {max: 1.5}"],

@@ -28,6 +28,16 @@ _RULES: dict[str, list[dict[str, str]]] = {
             "message": "matchLabels belong to a preset: write them into the query",
         },
     ],
+    "coldStart": [
+        {
+            "rule": "(has(self.p50) == has(self.p90)) && (has(self.p90) == has(self.p99))",
+            "message": "all of p50, p90, p99, or duration",
+        },
+        {
+            "rule": "!has(self.p50) || !has(self.duration)",
+            "message": "one way to say it: duration, or p50, p90, p99",
+        },
+    ],
     "floor": [
         {
             "rule": "!has(self.min) || !has(self.max) || self.min <= self.max",

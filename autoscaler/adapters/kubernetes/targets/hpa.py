@@ -28,6 +28,8 @@ _CEILING = "/spec/maxReplicas"
 _ANNOTATIONS = "/metadata/annotations"
 _OURS = f"{_ANNOTATIONS}/{ORIGINAL_FLOOR.replace('/', '~1')}"
 _DEFAULT_FLOOR = 1  # what the API server means by an absent minReplicas
+_FROM_OUTSIDE = {"Object", "External"}
+_WAKES = "ScaledToZero"
 _WHOLE = re.compile(r"^(?:0|[1-9]\d{0,8})$")
 
 
@@ -71,6 +73,7 @@ class Hpa:
             paused=is_paused(found),
             floor_given=floor is not None,
             annotated="annotations" in metadata,
+            lowest=1 if floor != 0 and why_not_zero(found) else 0,
         )
 
     def scaled(self, found: Json) -> Scaled | None:
@@ -140,6 +143,26 @@ class Hpa:
         if not changes and by_version and metadata["resourceVersion"] != observed.version:
             changes.append("something in it, and its resourceVersion was relied on")
         return ", ".join(changes)
+
+
+def why_not_zero(found: Json) -> str:
+    """Why a floor of 0 must not be written, or nothing.
+
+    The API server takes it beside a metric that does not come from the replicas themselves, where
+    the feature gate HPAScaleToZero is on. Older HPA controllers with that gate never woke a target
+    at 0 when its floor rose; those that do set the condition ScaledToZero whenever they scale.
+    """
+    spec, status = found.get("spec") or {}, found.get("status") or {}
+    kinds = {metric.get("type") for metric in spec.get("metrics") or ()}
+    if not kinds & _FROM_OUTSIDE:
+        return "it has no metric of type Object or External, and others say nothing at 0"
+    conditions = {condition.get("type") for condition in status.get("conditions") or ()}
+    if _WAKES not in conditions:
+        return (
+            f"its status has no condition {_WAKES}: the cluster does not scale to zero (Kubernetes "
+            "below 1.37, or without the feature gate HPAScaleToZero), or it has not scaled yet"
+        )
+    return ""
 
 
 def managers_of_floor(found: Json) -> dict[str, str]:
