@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from autoscaler.config import Config
     from autoscaler.model import Target
     from autoscaler.policy import TidePolicy
+    from autoscaler.tune import Above
 
 
 @click.command(
@@ -58,12 +60,18 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Also write plan.html, plan.png and plan.json there.",
 )
+@click.option(
+    "--replica-price",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Price of a replica-hour: what is saved is told in money too.",
+)
 @common_options
 def command(  # noqa: PLR0913, PLR0917 - one argument an option
     policy: Path,
     at: float | None,
     horizon: float,
     out: Path | None,
+    replica_price: float | None,
     config: Path | None,
     prometheus: str | None,
     context: str | None,
@@ -80,7 +88,7 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     settings = configuration(config, prometheus, context)
     wanted = _one_policy(policy)
     now = wall_clock() if at is None else at
-    day = _look(wanted, settings, now, horizon, past=at is not None)
+    day = replace(_look(wanted, settings, now, horizon, past=at is not None), price=replica_price)
     if out is not None:
         _write(day, out)
     if as_json:
@@ -111,29 +119,38 @@ def _look(
     from autoscaler.adapters.prometheus import PrometheusDemand
     from autoscaler.cli.dayahead import look_ahead
     from autoscaler.forecast import FAST
+    from autoscaler.tune.advice import UNKNOWN
 
     history = PrometheusDemand(settings.prometheus, step=settings.step).read(policy, now)
     # AutoReg is left out: statsmodels alone takes 4 s to import; the controller, which learns in
     # the background, tries it too
-    knowledge = tune.learn(policy, history, now, period=settings.period, shapes=FAST)
-    target = None if past else _target(policy, settings)
-    return look_ahead(
+    lesson = tune.study(policy, history, now, period=settings.period, shapes=FAST)
+    knowledge = tune.known(policy, lesson)
+    target, above = (None, UNKNOWN) if past else _target(policy, settings)
+    if target is not None:
+        floor = target.floor if target.original is None else target.original
+        knowledge = tune.against(knowledge, lesson, above, floor)
+    day = look_ahead(
         policy, history, knowledge, target, now, horizon=horizon, period=settings.period
     )
+    return replace(day, above=above)
 
 
-def _target(policy: TidePolicy, settings: Config) -> Target | None:
-    """Observe the target, or say why not: a plan needs no cluster."""
+def _target(policy: TidePolicy, settings: Config) -> tuple[Target | None, Above]:
+    """Observe the target and what scales it, or say why not: a plan needs no cluster."""
+    from autoscaler.adapters.kubernetes.above import above_of
     from autoscaler.adapters.kubernetes.access import connect
     from autoscaler.adapters.kubernetes.reading import KubernetesTargets
+    from autoscaler.tune.advice import UNKNOWN
 
     try:
-        return KubernetesTargets(
+        targets = KubernetesTargets(
             connect(kubeconfig=settings.kubernetes.kubeconfig, context=settings.kubernetes.context)
-        ).observe(policy)
+        )
+        return targets.observe(policy), above_of(targets.found(policy))
     except ForetideError as error:
         say(f"Target not read: {error}")
-        return None
+        return None, UNKNOWN
 
 
 def _write(day: DayAhead, out: Path) -> None:

@@ -14,7 +14,19 @@ helps it is chosen. Everything is a pure function of (policy, history, now): a r
 to rebuild it.
 """
 
+from autoscaler.tune.advice import Above, advise, against
 from autoscaler.tune.judge import ORDER_LEVELS
-from autoscaler.tune.learn import due, learn, standing_of
+from autoscaler.tune.learn import due, known, learn, standing_of
+from autoscaler.tune.lesson import study
 
-__all__ = ["ORDER_LEVELS", "due", "learn", "standing_of"]
+__all__ = [
+    "ORDER_LEVELS",
+    "Above",
+    "advise",
+    "against",
+    "due",
+    "known",
+    "learn",
+    "standing_of",
+    "study",
+]

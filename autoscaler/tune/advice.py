@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,30 @@ UPPER = 0.99
 
 ROOM = 1.1
 """`maxReplicas` over the largest need that is known: a ceiling is for what nobody foresaw."""
+
+
+EVEN = 0.02
+"""Relative difference of two scores that is noise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Above:
+    """The reactive autoscaler as it stands above a floor.
+
+    Attributes
+    ----------
+    target : as a share of a replica's capacity, None when it is not known
+    bounded : whether its metric cannot exceed 100 %, None when it is not known
+    tolerance : it moves only when measured / target is further from 1
+    """
+
+    target: float | None = None
+    bounded: bool | None = None
+    tolerance: float = TOLERANCE
+
+
+UNKNOWN = Above()
+"""Nobody could read it."""
 
 
 def advise(
@@ -136,16 +160,50 @@ def fitting(
     return min(drawn, key=lambda target: (drawn[target], -target))
 
 
-def against(advice: Advice, lesson: Lesson, *, floor: int, target: float) -> Advice:
-    """Advise against what stands now, without us: this floor, and a reactive one at this target."""
-    judge = lesson.judge
-    if judge is None:  # nothing was learnt, so nothing was advised
-        return advice
+def against(knowledge: Knowledge, lesson: Lesson, above: Above, floor: int) -> Knowledge:
+    """Advise against what stands now, without us: that autoscaler above that floor.
+
+    Parameters
+    ----------
+    knowledge, lesson : as they were learnt
+    floor : `minReplicas` without us
+    """
+    advice, judge = knowledge.advice, lesson.judge
+    if advice is None or judge is None:
+        return knowledge
+    target = PRESENT if above.target is None else above.target
     rows = np.arange(judge.whole - advice.days, judge.whole)
     demand = judge.demand_on(rows)
     floors = np.full((len(ALONE) + 1, len(demand)), floor, dtype=np.int64)
     now, *alone = _run(judge, demand, floors, (target, *ALONE))
-    return replace(advice, now=now, alone=tuple(alone), floor=floor)
+    seen = replace(advice, now=now, alone=tuple(alone), floor=floor)
+    return replace(knowledge, advice=seen)
+
+
+def target_for(advice: Advice, above: Above) -> float:
+    """Target that fits the reactive autoscaler as it stands, with its metric and its tolerance."""
+    bounded = above.bounded is True
+    return fitting(advice.ours, advice.days, bounded=bounded, tolerance=above.tolerance)
+
+
+def ours_under(advice: Advice, target: float) -> Running:
+    """Give our floors under the nearest target that was replayed."""
+    return min(advice.ours, key=lambda way: abs(way.target - target))
+
+
+def best_alone(advice: Advice) -> Running:
+    """Give the reactive autoscaler without us at the target that would have done best."""
+    return min(advice.alone, key=lambda way: way.score)
+
+
+def helps(advice: Advice, ours: Running) -> bool:
+    """Whether our floors did better than the best reactive autoscaler alone, beyond the noise."""
+    return ours.score < best_alone(advice).score * (1.0 - EVEN)
+
+
+def room(advice: Advice) -> int:
+    """Give the `maxReplicas` that past and forecast ask for."""
+    return math.ceil(max(advice.seen, advice.ahead, 1) * ROOM)
 
 
 def _run(
