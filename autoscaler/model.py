@@ -173,6 +173,7 @@ class Ahead:
     ago : largest demand of that window a day or a week ago (whichever was learnt to help), or NaN
     after : seconds from the forecast's start to `lead`
     until : seconds from the forecast's start to the end of `window`
+    coming : median of what an event brings within the window; NaN without any
     """
 
     weights: Floats
@@ -181,6 +182,7 @@ class Ahead:
     ago: float
     after: float
     until: float
+    coming: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

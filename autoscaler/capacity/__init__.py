@@ -65,6 +65,8 @@ def need_of(
     least = most = None
     if forecast.ahead is not None and cover is not None:
         least, most = least_and_most(forecast.ahead, capacity, cover)
+        if not math.isnan(forecast.ahead.coming):
+            most = max(most, int(replicas_for(np.asarray([forecast.ahead.coming]), capacity)[0]))
     seen = [0.0 if math.isnan(demand) else demand for demand in (newest, recent)]
     now, highest = replicas_for(np.asarray(seen), capacity)
     return Need(

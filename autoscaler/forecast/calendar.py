@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from autoscaler.forecast.under_way import ratio_of
 from autoscaler.model import Ahead, Code, Floats, Forecast, Mark, Reason, Series
 from autoscaler.schema.events import EventWindow
 
@@ -33,13 +34,20 @@ def ordinary(series: Series, events: tuple[EventWindow, ...]) -> Series:
 
 
 def raised(
-    forecast: Forecast, events: tuple[EventWindow, ...], learnt: Learnt | None = None
+    forecast: Forecast,
+    events: tuple[EventWindow, ...],
+    learnt: Learnt | None = None,
+    series: Series | None = None,
 ) -> tuple[Forecast, tuple[Reason, ...]]:
     """Change the forecast inside the windows of events.
 
     Factors of overlapping events multiply; where events say what demand is, the largest of them
     counts, whatever the factors. A step that an event only touches counts as inside. That replicas
     stand *before* an event is the plan's doing: it orders a lead time ahead.
+
+    Parameters
+    ----------
+    series : what came so far, by which a factor that is under way is corrected
     """
     steps = forecast.quantiles.shape[1]
     end = forecast.start + steps * forecast.step
@@ -56,14 +64,40 @@ def raised(
             absolute.append((_share(event, times, forecast.step), event.demand))
         else:
             factors *= 1 + (event.factor - 1) * _share(event, times, forecast.step)
-    changed = replace(
-        forecast,
-        quantiles=_towards(forecast.quantiles * factors, absolute),
-        ahead=None
-        if forecast.ahead is None
-        else _raised_ahead(forecast.ahead, factors, absolute, forecast.step),
+    corrected: tuple[Reason, ...] = ()
+    if series is not None and not any(share[0] > 0 for share, _ in absolute):
+        factors, corrected = _corrected(forecast, coming, factors, series)
+    changed = replace(forecast, quantiles=_towards(forecast.quantiles * factors, absolute))
+    if forecast.ahead is not None:
+        moved = _raised_ahead(forecast.ahead, factors, absolute, forecast.step, changed.at(0.5))
+        changed = replace(changed, ahead=moved)
+    reasons = tuple(_reason(event, forecast, changed, learnt) for event in coming)
+    return changed, (*reasons, *corrected)
+
+
+def _corrected(
+    forecast: Forecast, coming: list[EventWindow], factors: Floats, series: Series
+) -> tuple[Floats, tuple[Reason, ...]]:
+    """Correct the factors of what is under way by what came since it began."""
+    now, step = forecast.start, forecast.step
+    running = [event for event in coming if event.start <= now < event.end]
+    if not running:
+        return factors, ()
+    expected = float(forecast.at(0.5)[0] * factors[0])
+    ratio = ratio_of(series, max(event.start for event in running), expected)
+    if abs(ratio - 1) < 0.01:
+        return factors, ()
+    times: Floats = now + step * np.arange(len(factors), dtype=np.float64)
+    inside = np.max([_share(event, times, step) for event in running], axis=0)
+    names = ", ".join(event.name for event in running)
+    recurring = all(event.recurring for event in running)
+    reason = Reason(
+        code=Code.RECURRING if recurring else Code.EVENT,
+        sentence=f"{names}: its first minutes do not bear out {expected:.4g}: "
+        f"taken x {ratio:.3g} while it lasts",
+        numbers={"expected": expected, "ratio": ratio},
     )
-    return changed, tuple(_reason(event, forecast, changed, learnt) for event in coming)
+    return factors * (1 + (ratio - 1) * inside), (reason,)
 
 
 def _share(event: EventWindow, times: Floats, step: float) -> Floats:
@@ -99,26 +133,35 @@ def _towards(paths: Floats, absolute: list[tuple[Floats, float]]) -> Floats:
 
 
 def _raised_ahead(
-    ahead: Ahead, factors: Floats, absolute: list[tuple[Floats, float]], step: float
+    ahead: Ahead,
+    factors: Floats,
+    absolute: list[tuple[Floats, float]],
+    step: float,
+    median: Floats,
 ) -> Ahead:
-    """Change the distributions; a window is changed as if its peak met the event's."""
+    """Change the distributions; a window is changed as if its peak met the event's.
+
+    A rise whose moment is known is not ordered before its lead time: one that begins beyond that
+    is in `coming`, for which what stands is kept.
+    """
     at = min(round(ahead.after / step), len(factors) - 1)
     until = min(round(ahead.until / step), len(factors) - 1) + 1
-    peak = float(factors[:until].max())
+    near = float(factors[: at + 1].max())
+    peak = min(float(factors[:until].max()), max(near, 1.0))
     lead, window, ago = ahead.lead * factors[at], ahead.window * peak, ahead.ago * peak
     if absolute:
         lead = _towards(lead, [(np.full(len(lead), share[at]), told) for share, told in absolute])
         # what demand is said to be raises a window with its largest share, lowers with its least
         ends = [
-            (np.full(len(window), end(share[:until])), told)
+            (np.full(len(window), part), told)
             for share, told in absolute
-            for end in (np.max, np.min)
+            for part in (share[: at + 1].max(), share[:until].min())
         ]
         kept = any(share[:until].min() == 0 for share, _ in absolute)
         moved = _towards(window, ends)
         window = np.maximum(moved, window) if kept else moved
         ago = ago if kept else float("nan")
-    return replace(ahead, lead=lead, window=window, ago=ago)
+    return replace(ahead, lead=lead, window=window, ago=ago, coming=float(median[:until].max()))
 
 
 def _reason(

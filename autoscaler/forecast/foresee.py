@@ -53,7 +53,8 @@ def foresee(
             forecast = checked(Recent().predict(plain, steps, levels))
         except ValueError as error:
             return None, (), (*doubts, _failed("recent", error))
-    forecast, reasons = raised(forecast, events, None if knowledge is None else knowledge.events)
+    learnt = None if knowledge is None else knowledge.events
+    forecast, reasons = raised(forecast, events, learnt, series)
     if knowledge is not None and not math.isnan(knowledge.tide) and knowledge.tide < STRENGTH:
         reasons = (*reasons, _no_tide(knowledge.tide))
     return forecast, reasons, doubts

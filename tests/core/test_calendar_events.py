@@ -104,7 +104,7 @@ class TestDemand:
         )
         decision = decide(of, seen(tide(14)), known(), remembered(5), NOW)
         # on expected cost, a load of 1.04 times what stands is still served in time
-        assert decision.plan.floor == (30 if known is knowledge else 29)
+        assert decision.plan.floor == (30 if known().cover is None else 29)
         assert [reason.code for reason in decision.calendar] == [Code.EVENT]
 
 

@@ -1,4 +1,7 @@
-"""Each way in which a policy file can be wrong has its own sentence, at its own place."""
+"""Each way in which a policy file can be wrong has its own sentence, at its own place.
+
+A long module: it is a table.
+"""
 
 from __future__ import annotations
 
