@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autoscaler.errors import HistoryUnavailable
+from autoscaler.forecast import ALL, AUTOREG, FAST, Shape
 from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.model import Floats, History, Mode, Samples, Series
 from autoscaler.policy import TidePolicy
@@ -54,7 +55,6 @@ class Confirmed:
     begins : POSIX seconds of the first
     demand : shape (n,), holes bridged by a line
     run : its floors and account
-    partial : whether somebody interrupted it
     """
 
     name: str
@@ -62,7 +62,6 @@ class Confirmed:
     begins: float
     demand: Floats
     run: Run
-    partial: bool
 
 
 def confirm(
@@ -78,24 +77,37 @@ def confirm(
     ----------
     stretch : from `stretch_of`
     progress : told (steps done, steps in all) now and then
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Somebody interrupted it.
     """
     past = pinned(policy, candidate)
     target = PlainTarget(floor=past.spec.floor.min or 1)
     ports = SimulatedPorts(
         demand=PastDemand(history), targets=target, floors=target, records=NoRecords()
     )
-    flight = fly(stretch, past, ports=ports, progress=progress)
-    partial = flight.steps < len(stretch.run_demand)
-    if partial:
-        raise KeyboardInterrupt  # some of a day is no evidence
+    flight = fly(stretch, past, ports=ports, progress=progress, shapes=shapes_for(past, candidate))
+    if flight.steps < len(stretch.run_demand):
+        raise KeyboardInterrupt  # a part of the days is no evidence
     return Confirmed(
         name=str(candidate),
         days=len(stretch.run_demand) // stretch.day,
         begins=stretch.begins + stretch.start * stretch.service.step,
         demand=stretch.run_demand,
         run=run_of(stretch, flight, reference_cost(stretch)),
-        partial=partial,
     )
+
+
+def shapes_for(policy: TidePolicy, candidate: Candidate) -> tuple[Shape, ...]:
+    """Shapes that a nightly fit must try for the same floors as with all of them.
+
+    AutoReg costs most of a fit. With another candidate pinned it could only draw the day ahead,
+    on which a floor does not depend, unless zero replicas are waiting for what is foreseen.
+    """
+    needed = candidate.forecaster == AUTOREG.name or policy.spec.floor.min == 0
+    return ALL if needed else FAST
 
 
 def pinned(policy: TidePolicy, candidate: Candidate) -> TidePolicy:

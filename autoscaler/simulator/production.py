@@ -17,6 +17,7 @@ import numpy as np
 from autoscaler import tune
 from autoscaler.cycle import run_once
 from autoscaler.errors import HistoryUnavailable
+from autoscaler.forecast import ALL, Shape
 from autoscaler.model import Decision, Floats, History, Ints, Knowledge, Memory, Result
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Ports
@@ -43,6 +44,7 @@ class Pilot:
     policy, ports : as the controller has them
     period : seconds between two cycles
     learnt : told of every fit (a recorder that must know what knowledge came from)
+    shapes : candidates of a fit, as in `tune.learn`
 
     Attributes
     ----------
@@ -56,8 +58,9 @@ class Pilot:
         *,
         period: float = 60.0,
         learnt: Learnt | None = None,
+        shapes: tuple[Shape, ...] = ALL,
     ) -> None:
-        self.policy, self.ports, self.period = policy, ports, period
+        self.policy, self.ports, self.period, self.shapes = policy, ports, period, shapes
         self.memory = Memory()
         self.knowledge: Knowledge | None = None
         self.learnings: list[Learning] = []
@@ -87,7 +90,12 @@ class Pilot:
             return
         standing = tune.standing_of(self.knowledge)
         self.knowledge = tune.learn(
-            self.policy, history, now, period=self.period, standing=standing
+            self.policy,
+            history,
+            now,
+            period=self.period,
+            shapes=self.shapes,
+            standing=standing,
         )
         self.learnings.append(learning_of(self.knowledge))
         if self._learnt is not None:
@@ -180,6 +188,7 @@ def fly(
     ports: Ports | None = None,
     learnt: Learnt | None = None,
     progress: Callable[[int, int], None] | None = None,
+    shapes: tuple[Shape, ...] = ALL,
 ) -> Flight:
     """Run production from `world.start` to the end and keep its track.
 
@@ -187,6 +196,7 @@ def fly(
     ----------
     ports : others than recorded demand and a plain target with the policy's own bounds
     progress : told (steps done, steps in all) now and then
+    shapes : candidates of a fit, as in `tune.learn`
 
     An interrupt (Ctrl-C) ends it early with what was flown.
     """
@@ -195,7 +205,7 @@ def fly(
     if ports is None:
         demand = RecordedDemand(world.demand, world.begins, world.service.step)
         ports = SimulatedPorts(demand=demand, targets=target, floors=target, records=NoRecords())
-    pilot = Pilot(policy, ports, period=world.service.step, learnt=learnt)
+    pilot = Pilot(policy, ports, period=world.service.step, learnt=learnt, shapes=shapes)
     steps = len(world.run_demand)
     track, done = Track.of(steps), 0
     with contextlib.suppress(KeyboardInterrupt):

@@ -105,7 +105,8 @@ class Comparison:
     lead : 95 % interval of how many times the best candidate's score that of `standing` is; None
         when they are the same or there are too few days
     left_out : forecasters with too short a history, and why
-    best : replica-hours of the clairvoyant a day
+    best : the clairvoyant, day by day
+    best_hours : its replica-hours a day
     """
 
     rows: NDArray[np.int64]
@@ -115,7 +116,8 @@ class Comparison:
     standing: Option | None
     lead: Interval | None
     left_out: dict[str, str]
-    best: float
+    best: Daily
+    best_hours: float
 
     def own(self, release: float) -> tuple[Option, ...]:
         """Candidates at one release."""
@@ -168,7 +170,7 @@ def compare(
             chosen = stands
     return Comparison(
         rows=rows, target=target, options=tuple(options), chosen=chosen, standing=stands,
-        lead=lead, left_out=left_out, best=ground.best_hours,
+        lead=lead, left_out=left_out, best=ground.best, best_hours=ground.best_hours,
     )  # fmt: skip
 
 
