@@ -19,8 +19,9 @@ import numpy as np
 
 from autoscaler import dates, plan
 from autoscaler.capacity import replicas_for
-from autoscaler.forecast import foresee
-from autoscaler.model import Advice, Floats, Ints, Knowledge, Running, Series
+from autoscaler.forecast import foresee, ordinary
+from autoscaler.forecast.calendar import raised
+from autoscaler.model import Advice, Floats, Forecast, Ints, Knowledge, Running, Series
 from autoscaler.policy import TidePolicy
 from autoscaler.reactive import PlainHpa
 from autoscaler.replay import clairvoyant, cost_of, late_fraction, replay, score_of
@@ -235,11 +236,28 @@ def _run(
 
 
 def _upper_ahead(policy: TidePolicy, series: Series, knowledge: Knowledge) -> Floats:
-    """Demand of the week ahead that is exceeded once in a hundred; empty when nobody can tell."""
+    """Demand of the week ahead that is exceeded once in a hundred, and of the last week once more.
+
+    Both with the events that are announced: a forecaster that trusts the last minutes alone knows
+    nothing of a peak that is days away.
+    """
     steps = plan.steps_ahead(AHEAD, series.step)
     events = dates.events(policy.spec, series.end, AHEAD)
     forecast, _, _ = foresee(series, knowledge, events, steps, UPPER)
-    return np.empty(0) if forecast is None else forecast.at(UPPER)
+    week = np.nan_to_num(ordinary(series, events).values[-steps:], nan=0.0)
+    again, _ = raised(
+        Forecast(
+            start=series.end,
+            step=series.step,
+            levels=(UPPER,),
+            quantiles=np.pad(week, (steps - len(week), 0))[None, :],
+            by="the last week",
+        ),
+        events,
+        knowledge.events,
+    )
+    upper = again.at(UPPER)
+    return upper if forecast is None else np.maximum(upper, forecast.at(UPPER))
 
 
 def _need(demand: Floats, policy: TidePolicy) -> int:

@@ -17,6 +17,7 @@ from autoscaler.adapters.kubernetes.resources import EVENTS, POLICIES
 from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ObservationError
 from autoscaler.model import (
+    Advice,
     Change,
     Choice,
     Code,
@@ -28,6 +29,7 @@ from autoscaler.model import (
     Plan,
     Reason,
     Result,
+    Running,
     Series,
     Target,
 )
@@ -240,6 +242,33 @@ def test_what_was_learnt_is_named(stage: Stage):
     }
     stage.record(decided(TARGET, 2))
     assert "knowledge" not in stage.status()
+
+
+def test_the_advice_stands_beside_it_until_the_next(stage: Stage):
+    way = Running(target=0.95, score=1.2, replica_hours=90.0, starts=4.0, late=0.0)
+    alone = Running(target=0.7, score=1.4, replica_hours=120.0, starts=9.0, late=0.001)
+    advice = Advice(
+        target=0.95, utilisation=0.95, ours=(way,), alone=(alone,), now=alone, floor=1, days=7,
+        seen=18, ahead=20, tide=0.91,
+    )  # fmt: skip
+    knowledge = Knowledge(fitted=Pinned(), order_level=0.9, fitted_at=0.0, advice=advice)
+    stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))
+    assert stage.status()["advice"] == {
+        "targetPercent": 95,
+        "utilizationPercent": 95,
+        "maxReplicas": 22,
+        "maxReplicasTooLow": True,
+        "savedReplicaHoursPerDay": 30.0,
+        "savedPercent": 25,
+        "againstPercent": 70,
+        "score": 1.2,
+        "scoreOfHpaAlone": 1.4,
+        "leaveToHpa": False,
+        "replayedDays": 7,
+        "tide": 0.91,
+    }
+    stage.record(decided(TARGET, 2))
+    assert "advice" not in stage.status()
 
 
 def test_the_nightly_choice_is_a_small_record_that_can_be_pinned(stage: Stage):

@@ -186,55 +186,86 @@ def _structural(node: dict[str, Any]) -> dict[str, Any]:
     return {key: result[key] for key in (*first, *result)}
 
 
+def _field(kind: str, words: str, **more: Any) -> dict[str, Any]:
+    """Describe a field of the status."""
+    return {"type": kind, "description": words, **more}
+
+
+def _count(words: str) -> dict[str, Any]:
+    """Describe a whole number."""
+    return _field("integer", words, format="int32")
+
+
 def _status() -> dict[str, Any]:
     """Give what the controller says about the policy, through the status subresource."""
 
-    def field(kind: str, words: str, **more: Any) -> dict[str, Any]:
-        return {"type": kind, "description": words, **more}
-
     def time(words: str) -> dict[str, Any]:
-        return field("string", words, format="date-time")
+        return _field("string", words, format="date-time")
 
-    def count(words: str) -> dict[str, Any]:
-        return field("integer", words, format="int32")
-
-    following = {"at": time("When."), "floor": count("The floor from then on.")}
+    following = {"at": time("When."), "floor": _count("The floor from then on.")}
     knowledge = {
-        "version": count("Version of this record."),
-        "forecaster": field("string", "Name of the forecaster in use."),
+        "version": _count("Version of this record."),
+        "forecaster": _field("string", "Name of the forecaster in use."),
         "fittedAt": time("Newest history that it knows."),
-        "spanDays": field("number", "Days of history that it was learnt from."),
-        "candidate": field("string", "What decides, as `forecast.use` takes it."),
-        "best": field("string", "What scored lowest on the past."),
-        "standing": field("string", "What stood before, and stays within the noise."),
-        "replayedDays": count("Days of the past on which the candidates were compared."),
-        "score": field("number", "Replayed score of `candidate`; lower is better."),
-        "scores": field(
+        "spanDays": _field("number", "Days of history that it was learnt from."),
+        "candidate": _field("string", "What decides, as `forecast.use` takes it."),
+        "best": _field("string", "What scored lowest on the past."),
+        "standing": _field("string", "What stood before, and stays within the noise."),
+        "replayedDays": _count("Days of the past on which the candidates were compared."),
+        "score": _field("number", "Replayed score of `candidate`; lower is better."),
+        "scores": _field(
             "object",
             "Replayed scores, for each forecaster that of its best rule.",
             additionalProperties={"type": "number"},
         ),
     }
-    return field(
+    return _field(
         "object",
         "What the controller says; never read back as a wish.",
         properties={
             "conditions": _conditions(),
-            "observedGeneration": field(
+            "observedGeneration": _field(
                 "integer", "Generation of the spec that this status is about.", format="int64"
             ),
-            "floor": count("The floor that stands."),
-            "wanted": count("The floor that was decided; differs from `floor` while observing."),
-            "need": count("Replicas that the present demand needs."),
-            "ceiling": count("The target's maxReplicas."),
-            "readyReplicas": count("Replicas of the target that are ready."),
-            "next": field(
+            "floor": _count("The floor that stands."),
+            "wanted": _count("The floor that was decided; differs from `floor` while observing."),
+            "need": _count("Replicas that the present demand needs."),
+            "ceiling": _count("The target's maxReplicas."),
+            "readyReplicas": _count("Replicas of the target that are ready."),
+            "next": _field(
                 "object", "The next change that the plan foresees.", properties=following
             ),
-            "knowledge": field("object", "What was learnt.", properties=knowledge),
+            "knowledge": _field("object", "What was learnt.", properties=knowledge),
+            "advice": _field(
+                "object",
+                "What the replayed past advises; nothing of it is written to the target.",
+                properties=_advice(),
+            ),
             "lastDecision": time("When the decision behind this status was made."),
         },
     )
+
+
+def _advice() -> dict[str, Any]:
+    """Fields of the nightly advice."""
+    return {
+        "targetPercent": _count(
+            "Target that fits an HPA above our floor, in per cent of a replica's capacity."
+        ),
+        "utilizationPercent": _count("The same where its metric cannot exceed 100 per cent."),
+        "maxReplicas": _count("What past and forecast ask for, with room for what nobody foresaw."),
+        "maxReplicasTooLow": _field("boolean", "Whether the target has less than that."),
+        "savedReplicaHoursPerDay": _field(
+            "number", "Replica-hours a day below those of an HPA alone; negative when above."
+        ),
+        "savedPercent": _count("The same in per cent."),
+        "againstPercent": _count("Target of the HPA that this is against."),
+        "score": _field("number", "Replayed score of our floors under `targetPercent`."),
+        "scoreOfHpaAlone": _field("number", "That of an HPA alone at its best target."),
+        "leaveToHpa": _field("boolean", "Whether the HPA alone does as well."),
+        "replayedDays": _count("Days of the past on which all of this was replayed."),
+        "tide": _field("number", "Strength of the tide: at most 1, none below 0.3."),
+    }
 
 
 def _conditions() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from autoscaler.adapters.kubernetes.advised import advised
 from autoscaler.adapters.kubernetes.learnt import learnt
 from autoscaler.adapters.kubernetes.resources import Json
 from autoscaler.model import Code, Decision, Knowledge, Mode, Observation, Outcome, Reason, Result
@@ -95,6 +96,8 @@ def status_of(
         status["next"] = {"at": timestamp(following.at), "floor": int(following.floor)}
     if knowledge is not None:
         status["knowledge"] = learnt(knowledge, timestamp(knowledge.fitted_at))
+        if knowledge.advice is not None:
+            status["advice"] = advised(knowledge.advice, target.ceiling)
     return {name: value for name, value in status.items() if value is not None}
 
 

@@ -29,6 +29,7 @@ _FIELDS = (
     "readyReplicas",
     "next",
     "knowledge",
+    "advice",
     "lastDecision",
 )
 
