@@ -28,10 +28,21 @@ RECENT = 300.0
 
 
 def doubts_of(
-    history: History, series: Series, known: NDArray[np.bool_] | None, now: float
+    history: History,
+    series: Series,
+    known: NDArray[np.bool_] | None,
+    now: float,
+    *,
+    usable: bool = False,
 ) -> tuple[Reason, ...]:
-    """Every doubt about a history; `known` tells which steps were read, None stands for all."""
-    doubts = [*_about_source(history, now)]
+    """Every doubt about a history.
+
+    Parameters
+    ----------
+    known : which steps were read, None stands for all
+    usable : that every sample was looked at already, and can be demand
+    """
+    doubts = [*_about_source(history, 0 if usable else _refused(history, now))]
     if len(series) == 0:
         doubts.append(
             Reason(code=Code.HISTORY_EMPTY, sentence="the history holds no usable sample")
@@ -54,7 +65,7 @@ def doubts_of(
     return tuple(doubts)
 
 
-def _about_source(history: History, now: float) -> list[Reason]:
+def _about_source(history: History, refused: int) -> list[Reason]:
     """Doubts about what the source said about itself, and samples that cannot be demand."""
     doubts = []
     if history.warnings:
@@ -74,7 +85,6 @@ def _about_source(history: History, now: float) -> list[Reason]:
                 numbers={"series": history.series},
             )
         )
-    refused = _refused(history, now)
     if refused:
         doubts.append(
             Reason(
@@ -92,9 +102,6 @@ def _refused(history: History, now: float) -> int:
     times, values = history.demand.times, history.demand.values
     if not len(times):
         return 0
-    # the plain case in three passes: NaN makes a comparison false and takes the long way
-    if values.min() >= 0 and values.max() <= MOST and times.min() >= 0 and times.max() <= now:
-        return 0
     wrong = (values < 0) | (values > MOST) | ~np.isfinite(times) | (times < 0) | (times > now)
     return int(np.count_nonzero(wrong))
 
@@ -102,8 +109,9 @@ def _refused(history: History, now: float) -> int:
 def _about_age(series: Series, now: float) -> list[Reason]:
     """Doubts about how old the newest known step is and how far back the oldest reaches."""
     doubts = []
-    tail = series.values[::-1]
-    behind = int(np.argmin(np.isnan(tail)))  # the first step is known, so there is one
+    behind = 0
+    if np.isnan(series.values[-1]):  # the first step is known, so there is one
+        behind = int(np.argmin(np.isnan(series.values[::-1])))
     age = now - (series.end - behind * series.step)
     if age > max(STALE, 3 * series.step):
         doubts.append(

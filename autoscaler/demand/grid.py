@@ -41,16 +41,23 @@ def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
     """
     step = history.step
     end = round_down(now / step + 1e-9)  # number of the first unfinished step
-    values, first, refused = _on_grid(history.demand, step, end)
+    whole = _whole(history.demand, step, end)
+    refused = known = None
+    if whole is None:
+        values, first, refused = _binned(history.demand.times, history.demand.values, step, end)
+    else:
+        values, first = whole
     marks = np.zeros(len(values), dtype=np.uint8)
     if refused is not None:
         marks[refused] |= np.uint8(Mark.REFUSED)
-    values, known = short_gaps_filled(values, marks, step)
+    if whole is None:
+        values, known = short_gaps_filled(values, marks, step)
     mark_outages(values, marks, step)
     if history.saturated is not None:
         mark_saturated(history.saturated, history.demand, marks, first, step)
     series = Series(start=first * step, step=step, values=values, marks=marks)
-    return series, doubts_of(history, series, known, now)
+    timely = whole is not None and history.demand.times[-1] <= now
+    return series, doubts_of(history, series, known, now, usable=timely)
 
 
 def newest(series: Series) -> float:
@@ -67,16 +74,13 @@ def highest(series: Series, within: float) -> float:
     return float(known.max()) if len(known) else float("nan")
 
 
-def _on_grid(
-    samples: Samples, step: float, end: int
-) -> tuple[Floats, int, NDArray[np.int64] | None]:
-    """Values per step (NaN where unknown), number of the first step, steps with refused samples."""
+def _whole(samples: Samples, step: float, end: int) -> tuple[Floats, int] | None:
+    """Values per step and number of the first, where the samples are the grid without a hole."""
     times, values = samples.times, samples.values
-    if _is_regular(times, values, step):
-        first = round(times[0] / step)
-        if first <= end <= first + len(values):
-            return values[: end - first], first, None
-    return _binned(times, values, step, end)
+    if not _is_regular(times, values, step):
+        return None
+    first = round(times[0] / step)
+    return (values[: end - first], first) if 0 <= first <= end <= first + len(values) else None
 
 
 def _is_regular(times: Floats, values: Floats, step: float) -> bool:
@@ -93,7 +97,14 @@ def _is_regular(times: Floats, values: Floats, step: float) -> bool:
 def _binned(
     times: Floats, values: Floats, step: float, end: int
 ) -> tuple[Floats, int, NDArray[np.int64] | None]:
-    """Average samples of any order into the steps in which they lie."""
+    """Average samples of any order into the steps in which they lie.
+
+    Returns
+    -------
+    values : per step, NaN where unknown
+    first : number of the first step
+    refused : steps that hold nothing but samples that cannot be demand
+    """
     timely = np.isfinite(times) & (times >= 0) & (times < end * step)
     at = np.floor(times[timely] / step + 1e-9).astype(np.int64)
     found = values[timely]

@@ -5,6 +5,8 @@ Marked steps are holes or lower bounds for everything after this stage, never ev
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,7 +70,9 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
     n = len(values)
     if n < 2:
         return
-    mean = float(np.nanmean(values)) if np.isnan(values.min()) else float(values.mean())
+    mean = float(values.mean())  # NaN spreads into it
+    if math.isnan(mean):
+        mean = float(np.nanmean(values))
     limit = NOTHING * mean
     # one pass tells the usual case; NaN compares false
     if not mean > 0 or not (low := values <= limit).any() or low.sum() > COMMON * n:

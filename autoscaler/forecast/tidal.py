@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,9 +86,11 @@ class Tidal:
         means = np.full(len(WINDOWS), np.nan)
         for i, seconds in enumerate(WINDOWS):
             part = missed[-max(1, round(seconds / self.step)) :]
-            part = part[~np.isnan(part)]
-            if len(part):
-                means[i] = part.mean()
+            total = float(part.sum()) / len(part)  # NaN spreads into it
+            if math.isnan(total):
+                part = part[~np.isnan(part)]
+                total = float(part.sum()) / len(part) if len(part) else total
+            means[i] = total
         return fall_back(means)
 
 
