@@ -15,7 +15,7 @@ from autoscaler.schema import calendar as calendars
 from autoscaler.schema import walltime
 from autoscaler.schema.calendar import WEEKDAYS, SpecialDay
 from autoscaler.schema.events import Event
-from autoscaler.schema.recurring import RecurringWindow
+from autoscaler.schema.recurring import Recurring, RecurringWindow
 
 OFF, WORKED, DATED, EVENT, HOLD = "o", "w", "=", "*", "!"
 LEGEND = (
@@ -148,8 +148,8 @@ def tables_of(ahead: CalendarAhead) -> tuple[Table, ...]:
     )
     recurring = tuple(
         (
-            f"{window.from_} to {window.to}",
-            "every day" if len(window.days) == 7 else ", ".join(day[:3] for day in window.days),
+            window.when[0],
+            ", ".join(day[:3] for day in window.days) if _some_days(window) else window.when[1],
             effect_of(window),
             window.name,
         )
@@ -161,6 +161,11 @@ def tables_of(ahead: CalendarAhead) -> tuple[Table, ...]:
         _table("Every week", ("hours", "days", "what", "name"), recurring),
     )
     return tuple(table for table in made if table.rows)
+
+
+def _some_days(window: Recurring) -> bool:
+    """Whether it is on some days of the week."""
+    return window.cron is None and len(window.days) < 7
 
 
 def _table(title: str, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Table:

@@ -114,6 +114,6 @@ def _days(policy: TidePolicy) -> Iterator[Understood]:
 def _recurring(policy: TidePolicy) -> Iterator[Understood]:
     """Tell the windows of a week."""
     for at, window in enumerate(policy.spec.recurring):
-        days = "every day" if len(window.days) == 7 else ", ".join(window.days)
-        value = f"{window.name}: {effect_of(window)}, {days}, {window.from_} to {window.to}"
+        hours, days = window.when
+        value = f"{window.name}: {effect_of(window)}, {days}, {hours}"
         yield Understood(name=f"recurring[{at}]", value=value, given=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from autoscaler import dates, plan
 from autoscaler.decide import decide
 from autoscaler.model import Code, Memory, Need, Reason
+from autoscaler.policy import TidePolicy
 from tests.core.given import (
     DAY,
     HOUR,
@@ -103,6 +105,79 @@ class TestWindows:
             if of.spec.recurring_windows(moment := at(f"2026-10-{day:02}T12:00+08:00"), moment)
         }
         assert days == {8, 9, 10, 12, 13, 14}  # off to the 7th, and Saturday the 10th is worked
+
+
+def by_cron(cron, duration="10h", zone="UTC", **more):
+    window = {"name": "c", "cron": cron, "duration": duration, "floor": 12}
+    return policy(zone, recurring=[window], **more)
+
+
+class TestCron:
+    def test_it_is_the_same_window_as_by_weekdays_and_hours(self):
+        for zone in ("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/St_Johns"):
+            cron, hours = by_cron("0 8 * * 1-5", "12h", zone), office(zone)
+            span = "2026-03-02T00:00Z", "2026-03-28T00:00Z"
+            assert spans(cron, *span) == spans(hours, *span) != []
+
+    @pytest.mark.parametrize(
+        ("cron", "starts"),
+        [
+            ("30 22 * * fri,SAT", ["06T22:30", "07T22:30", "13T22:30", "14T22:30"]),
+            ("0 6-8/2 9 mar *", ["09T06:00", "09T08:00"]),
+            ("0 0 */5 * *", ["01T00:00", "06T00:00", "11T00:00"]),
+            ("0 12 3 * 7", ["01T12:00", "03T12:00", "08T12:00"]),  # by date or by weekday
+            ("15,45 3 2 * 0-7", [f"{d:02}T03:{m}" for d in range(1, 15) for m in (15, 45)]),
+            ("0 0 31 * *", []),
+        ],
+    )
+    def test_what_it_names(self, cron, starts):
+        of = by_cron(cron, "5m")
+        found = [start for start, _ in spans(of, "2026-03-01T00:00Z", "2026-03-14T23:59Z")]
+        assert found == [at(f"2026-03-{start}Z") for start in starts]
+
+    def test_a_long_one_that_began_days_ago_still_stands(self):
+        of = by_cron("0 20 * * 5", "3d")
+        assert spans(of, "2026-03-09T19:59Z", "2026-03-09T19:59Z") == [
+            (at("2026-03-06T20:00Z"), at("2026-03-09T20:00Z"))
+        ]
+        assert spans(of, "2026-03-09T20:00Z", "2026-03-09T20:00Z") == []
+
+    @pytest.mark.parametrize(
+        ("cron", "start", "end"),
+        [
+            # 2026-03-29: 02:00 CET → 03:00 CEST; 2026-10-25: 03:00 CEST → 02:00 CET
+            ("0 1 29 3 *", "2026-03-29T01:00+01:00", "2026-03-29T07:00+02:00"),  # six by the clock
+            ("0 1 25 10 *", "2026-10-25T01:00+02:00", "2026-10-25T05:00+01:00"),
+            # an hour that comes twice or never: it begins once, and is longest
+            ("30 2 25 10 *", "2026-10-25T02:30+02:00", "2026-10-25T07:30+01:00"),
+            ("30 2 29 3 *", "2026-03-29T01:30+01:00", "2026-03-29T08:30+02:00"),
+        ],
+    )
+    def test_a_night_in_which_the_clocks_change(self, cron, start, end):
+        five = by_cron(cron, "5h", "Europe/Berlin")
+        day = start[:10]
+        assert spans(five, f"{day}T00:00Z", f"{day}T23:00Z") == [(at(start), at(end))]
+
+    def test_a_weekday_is_the_one_that_a_day_is_like(self):
+        of = by_cron("0 8 * * 1-5", "9h", "Asia/Shanghai", calendar={"country": "CN"})
+        days = {
+            day
+            for day in range(1, 15)
+            if of.spec.recurring_windows(moment := at(f"2026-10-{day:02}T12:00+08:00"), moment)
+        }
+        assert days == {8, 9, 10, 12, 13, 14}
+
+    @examples(st.integers(0, 3 * 1440), st.sampled_from(["UTC", "Europe/Berlin"]))
+    def test_whatever_was_missed_the_present_cycle_knows(self, minutes, zone):
+        of = by_cron("0 8 * * *", "10h", zone)
+        now = at("2026-10-24T00:00Z") + 60.0 * minutes
+        local = datetime.fromtimestamp(now, ZoneInfo(zone))
+        stands = bool(of.spec.recurring_windows(now, now))
+        assert stands == (8 <= local.hour < 18)
+
+    def test_what_is_written_back_can_be_read_again(self):
+        of = by_cron("0 8 * * 1-5")
+        assert TidePolicy.model_validate(of.manifest()) == of
 
 
 class TestFloors:

@@ -94,6 +94,34 @@ WRONG = {
         ["recurring: [{name: a, floor: 1, days: []}]"],
         "spec.recurring[0].days: found no day; weekdays, or leave the key out for all of them",
     ),
+    "a cron of six fields": (
+        ['recurring: [{name: a, floor: 1, cron: "0 0 8 * * 1-5", duration: 1h}]'],
+        'spec.recurring[0].cron: found "0 0 8 * * 1-5", 6 fields; five fields as in a CronJob',
+    ),
+    "a cron of an hour that is none": (
+        ['recurring: [{name: a, floor: 1, cron: "0 8-26 * * *", duration: 1h}]'],
+        'spec.recurring[0].cron: found "8-26" as hour; 0 to 23, the smaller one first',
+    ),
+    "a cron of a day that is none": (
+        ['recurring: [{name: a, floor: 1, cron: "0 8 31 2,4 *", duration: 1h}]'],
+        'spec.recurring[0].cron: found "0 8 31 2,4 *", a day that no month has',
+    ),
+    "a cron without an end": (
+        ['recurring: [{name: a, floor: 1, cron: "*/5 * * * *", duration: 1m}]'],
+        'found "*/5 * * * *", which begins 288 times a day; at most 24',
+    ),
+    "a cron without a duration": (
+        ['recurring: [{name: a, floor: 1, cron: "0 8 * * *"}]'],
+        "spec.recurring[0].cron: found only cron; cron and duration together, or days, from, to",
+    ),
+    "a duration without a cron": (
+        ["recurring: [{name: a, floor: 1, duration: 8h}]"],
+        "found only duration; cron and duration together, or days, from, to",
+    ),
+    "a cron beside hours": (
+        ['recurring: [{name: a, floor: 1, cron: "0 8 * * *", duration: 1h, from: "09:00"}]'],
+        "spec.recurring[0].cron: found cron beside from; one way to say when",
+    ),
     "a weekday that is none": (
         ["recurring: [{name: a, floor: 1, days: [mon]}]"],
         'spec.recurring[0].days[0]: found "mon"; allowed: monday | tuesday',

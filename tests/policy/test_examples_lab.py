@@ -64,6 +64,7 @@ def test_an_example_is_taken_and_kept_whole(api: Any, namespace: str, path: Any)
         ({"floor": {"min": -1}}, "greater than or equal to 0"),
         ({"floor": {"max": 0}}, "greater than or equal to 1"),
         ({"coldStart": {"p50": "3m", "p90": "6m"}}, "all of p50, p90, p99"),
+        ({"recurring": [{"name": "a", "cron": "0 8 * * 1-5", "floor": 2}]}, "cron and duration"),
         ({"coldStart": {"duration": "5m", "p50": "3m", "p90": "6m", "p99": "9m"}}, "one way"),
         ({"capacity": {"perReplica": 0}}, "greater than 0"),
         ({"coldStart": {"duration": 300}}, "must be of type string"),

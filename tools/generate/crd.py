@@ -57,6 +57,12 @@ def _one_of(names: tuple[str, ...]) -> dict[str, str]:
 
 
 _EFFECTS = {"events": EVENT_EFFECTS, "recurring": RECURRING_EFFECTS}
+_CRON_RULES = [
+    {
+        "rule": "has(self.cron) == has(self.duration)",
+        "message": "cron and duration together, or days, from, to",
+    }
+]
 _LABEL_RULE = {
     "rule": "self.all(name, name.matches('^[a-zA-Z_][a-zA-Z0-9_]*$') && !name.startsWith('__'))",
     "message": "a label name: letters, digits and _; those that start with __ are Prometheus' own",
@@ -146,6 +152,7 @@ def _schema() -> dict[str, Any]:
             {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
         )
         properties[name]["items"]["x-kubernetes-validations"] = [_one_of(effects)]
+    properties["recurring"]["items"]["x-kubernetes-validations"] += _CRON_RULES
     properties["calendar"]["properties"]["days"].update(
         {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["date"]}
     )

@@ -38,6 +38,13 @@ def schema() -> dict[str, Any]:
             else {"required": [effect], "properties": {effect: {"const": True}}}
             for effect in effects
         ]
+    window = properties["spec"]["properties"]["recurring"]["items"]
+    window["dependentRequired"] = {"cron": ["duration"], "duration": ["cron"]}
+    start = properties["spec"]["properties"]["coldStart"]
+    quantiles = ("p50", "p90", "p99")
+    start["dependentRequired"] = {
+        q: [other for other in quantiles if other != q] for q in quantiles
+    }
     body["required"] = ["apiVersion", "kind", *body["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
