@@ -27,7 +27,7 @@ def one_policy(path: object) -> TidePolicy:
     policies = load([path])
     if len(policies) != 1:
         names = ", ".join(policy.key for policy in policies)
-        raise InputError(f"{path}: found {len(policies)} policies ({names}); simulate plays one")
+        raise InputError(f"{path}: found {len(policies)} policies ({names}); one is played")
     return policies[0]
 
 

@@ -1,0 +1,352 @@
+"""How a comparison of candidates is told: a sentence, bars, a table, a page, JSON."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from autoscaler.cli import advised
+from autoscaler.cli.options import duration_text
+from autoscaler.cli.tuning import Tuned
+from autoscaler.forecast.clock import DAY
+from autoscaler.model import Floats
+from autoscaler.replay import need_of
+from autoscaler.report import Chart, Line, Report, Step, Table, local_time
+from autoscaler.simulator.confirm import Confirmed
+from autoscaler.tune.compare import FIXED, REACTIVE, WORTH, Option
+
+VERSION = 1
+MOST_BARS = 2.5  # times the chosen one's score; longer bars are cut
+
+
+def shown(found: Tuned) -> tuple[Option, ...]:
+    """Pick what people see: the best of each forecaster, what stands, what needs no forecast."""
+    own = found.comparison.own(found.policy.spec.release.after)
+    best: dict[str, Option] = {}
+    for option in own:
+        if option.candidate is not None:
+            best.setdefault(option.candidate.forecaster, option)
+    chosen, standing = found.comparison.chosen, found.comparison.standing
+    listed = {option.name: option for option in (*best.values(), chosen)}
+    if standing is not None:
+        listed[standing.name] = standing
+    others = tuple(found.comparison.named(name) for name in (FIXED, REACTIVE))
+    return tuple(sorted((*listed.values(), *others), key=lambda option: option.score))
+
+
+def sentence_of(found: Tuned) -> str:
+    """Answer in a few sentences: what fits, against what stands, against no forecast at all."""
+    comparison = found.comparison
+    chosen = comparison.chosen
+    text = (
+        f"{chosen.name} fits: over {_days(len(comparison.rows))} it would have scored "
+        f"{chosen.score:.2f}, {chosen.cost_ratio:.2f} times the clairvoyant's cost with "
+        f"{chosen.late:.2%} of the requests late. {_against_standing(found)}"
+    )
+    for name in (REACTIVE, FIXED):
+        text += f" {_without(found, comparison.named(name))}"
+    return text
+
+
+def _against_standing(found: Tuned) -> str:
+    """Say how the chosen one compares with what stands."""
+    comparison = found.comparison
+    chosen, standing, lead = comparison.chosen, comparison.standing, comparison.lead
+    own = comparison.own(found.policy.spec.release.after)
+    if standing is None:
+        return f"What stands ({found.standing}) could not be replayed on these days."
+    if standing is not chosen and lead is not None:
+        return (
+            f"{standing.name} stands ({found.standing}) and scored {standing.score:.2f}: "
+            f"{lead.low:.2f} to {lead.high:.2f} times as high in 95 % of the draws of days."
+        )
+    if own[0] is chosen:
+        return f"It stands already ({found.standing}), and no other scored lower."
+    noise = (
+        "on too few days to tell"
+        if lead is None
+        else f"within the noise or for less than {WORTH:.0%} (it stood at {lead.low:.3f} to "
+        f"{lead.high:.3f} times that)"
+    )
+    return f"It stands ({found.standing}); {own[0].name} scored {own[0].score:.2f}, {noise}."
+
+
+def _without(found: Tuned, option: Option) -> str:
+    """Say what one of the two without a forecast would have meant."""
+    chosen = found.comparison.chosen
+    hours = option.replica_hours / chosen.replica_hours - 1
+    text = f"{option.name.capitalize()}: {option.score:.2f}, {abs(hours):.0%} "
+    text += f"{'more' if hours >= 0 else 'fewer'} replica-hours, {option.late:.2%} late"
+    if option.late > 0:
+        arrived = option.daily.came[option.worst_day]
+        share = option.daily.late[option.worst_day] / arrived if arrived > 0 else 0.0
+        day = local_time(days_of(found)[option.worst_day], found.policy.spec.time_zone)
+        text += f" (worst day {day.split()[0]}: {share:.1%})"
+    return text + "."
+
+
+def bars_of(found: Tuned) -> str:
+    """Draw the score of each as a bar: what it costs, then what its late requests weigh."""
+    unicode = _unicode()
+    cost_sign, late_sign, cut = ("█", "░", "…") if unicode else ("#", ":", ">")
+    options = shown(found)
+    width = max(len(option.name) for option in options)
+    columns = max(20, min(shutil.get_terminal_size((80, 24)).columns, 100) - width - 9)
+    most = min(max(o.score for o in options), MOST_BARS * found.comparison.chosen.score)
+    lines = [f"Score: cost {cost_sign} and what late requests weigh {late_sign}; 1 is clairvoyant"]
+    for option in options:
+        whole = round(min(option.score, most) / most * columns)
+        cost = min(whole, round(min(option.cost_ratio, most) / most * columns))
+        bar = cost_sign * cost + late_sign * (whole - cost)
+        if option.score > most * (1 + 1e-9):
+            bar = bar[:-1] + cut
+        mark = "*" if option is found.comparison.chosen else " "
+        lines.append(f"{mark}{option.name:<{width}} {option.score:>6.2f} {bar}".rstrip())
+    return "\n".join(lines)
+
+
+def table_of(found: Tuned) -> Table:
+    """Give one row for each that is shown, the chosen one strong."""
+    options = shown(found)
+    rows = tuple(_row(found, option) for option in options)
+    above = (
+        "nothing above the floors"
+        if found.comparison.target is None
+        else f"an HPA at {found.comparison.target:.0%} above all but {FIXED}"
+    )
+    return Table(
+        title=f"On {_days(len(found.comparison.rows))}, each decided with what was known before it",
+        columns=("candidate", "score", "95 %", "cost", "late", "worst day", "hours/day", "starts"),
+        rows=rows,
+        strong=options.index(found.comparison.chosen),
+        note=f"score = cost × (1 + 100 × price × late); {above}. Best rule of each forecaster; "
+        "all are in the JSON. starts: replicas started a day.",
+    )
+
+
+def _row(found: Tuned, option: Option) -> tuple[str, ...]:
+    interval = option.interval
+    came, late = option.daily.came[option.worst_day], option.daily.late[option.worst_day]
+    standing = found.comparison.standing
+    return (
+        option.name + (" (stands)" if option is standing else ""),
+        f"{option.score:.2f}",
+        "–" if interval is None else f"{interval.score.low:.2f} … {interval.score.high:.2f}",
+        f"{option.cost_ratio:.2f}",
+        f"{option.late:.2%}",
+        f"{late / came:.1%}" if came > 0 else "–",
+        f"{option.replica_hours:,.0f}",
+        f"{option.starts:.1f}",
+    )
+
+
+def facts_of(found: Tuned) -> tuple[tuple[str, str], ...]:
+    """Give the rest as label and text: releases, confirmation, how to pin, advice."""
+    facts = [("Slow release", _releases(found))]
+    facts += [("Confirmed", _confirmation(found, each)) for each in found.confirmed]
+    facts += [("Left out", f"{name}: {why}") for name, why in found.comparison.left_out.items()]
+    facts.append(("To pin it", f"forecast: {{use: {found.comparison.chosen.name}}} in the policy"))
+    if found.knowledge.advice is not None:
+        facts += advised.lines_of(found.knowledge.advice, advised.Stands())
+    return tuple(facts)
+
+
+def _releases(found: Tuned) -> str:
+    """Compare the chosen candidate at other slow releases."""
+    chosen = found.comparison.chosen
+    same = [o for o in found.comparison.options if o.name == chosen.name and o.release is not None]
+    scores = ", ".join(
+        f"{option.score:.2f} at {duration_text(option.release or 0.0)}"
+        for option in sorted(same, key=lambda option: option.release or 0.0)
+    )
+    after = duration_text(found.policy.spec.release.after)
+    return f"release.after is {after}; {chosen.name} scored {scores}"
+
+
+def _confirmation(found: Tuned, confirmed: Confirmed) -> str:
+    """Say what the production cycle came to on the newest days."""
+    account = confirmed.run.account
+    judged = found.judged(confirmed)
+    text = (
+        f"{confirmed.name} by the production cycle itself on the newest {_days(confirmed.days)}: "
+        f"score {account.score:.2f} ({account.cost_ratio:.2f}, {account.late_fraction:.2%} late); "
+        f"the comparison says {judged:.2f} of them"
+    )
+    if found.apart(confirmed):
+        text += ": they disagree by more than 10 %, trust the cycle"
+    return text
+
+
+def report_of(found: Tuned, made_by: str) -> Report:
+    """Give the page: charts by day of who cost and who waited, and the confirmed days."""
+    charts = [*_by_day(found), *(_flown(found, each) for each in found.confirmed[:1])]
+    return Report(
+        title=f"{found.policy.key}: candidates on {_days(len(found.comparison.rows))}",
+        lead=sentence_of(found),
+        facts=facts_of(found),
+        tables=(table_of(found),),
+        charts=tuple(charts),
+        details=(_everything(found),),
+        footer=f"foretide tune {made_by}, {found.source}",
+    )
+
+
+def _by_day(found: Tuned) -> tuple[Chart, ...]:
+    """Replica-hours and late share of each day, for each that is shown."""
+    times = days_of(found)
+    if len(times) < 2:
+        return ()
+    options = shown(found)
+
+    def chart(title: str, unit: str, values: dict[str, Floats]) -> Chart:
+        lines = tuple(Line(label=name, group=name, values=value) for name, value in values.items())
+        return Chart(
+            title=title, unit=unit, times=times, series=lines, zone=found.policy.spec.time_zone
+        )
+
+    late = {o.name: 100 * _shares(o) for o in options}
+    return (
+        chart("What each would have cost", "replica-hours", {o.name: o.hours for o in options}),
+        chart("Who would have waited", "% of the day's requests", late),
+    )
+
+
+def _shares(option: Option) -> Floats:
+    """Late share of each day; 0 when nothing came."""
+    came, late = option.daily.came, option.daily.late
+    shares: Floats = np.divide(late, came, out=np.zeros(len(came)), where=came > 0)
+    return shares
+
+
+def _flown(found: Tuned, confirmed: Confirmed) -> Chart:
+    """Need, floor and ready replicas of the confirmed days."""
+    judge = found.lesson.judge
+    service = None if judge is None else judge.service
+    demand, run = confirmed.demand, confirmed.run
+    step = 60.0 if service is None else service.step
+    series = [] if service is None else [_need(need_of(demand, service).astype(np.float64))]
+    if run.floors is not None:
+        series.append(Step(label="floor", tone="floor", values=run.floors.astype(np.float64)))
+    series.append(
+        Step(label="ready", tone="ready", values=run.replayed.ready[0].astype(np.float64))
+    )
+    return Chart(
+        title=f"{confirmed.name} by the production cycle",
+        unit="replicas",
+        times=confirmed.begins + step * np.arange(len(demand), dtype=np.float64),
+        series=tuple(series),
+        zone=found.policy.spec.time_zone,
+    )
+
+
+def _need(values: Floats) -> Step:
+    return Step(label="need", tone="need", values=values, fill=True)
+
+
+def _everything(found: Tuned) -> Table:
+    """Give every candidate, rule and release."""
+    rows = tuple(
+        (
+            option.name,
+            "–" if option.release is None else duration_text(option.release),
+            f"{option.score:.3f}",
+            f"{option.cost_ratio:.3f}",
+            f"{option.late:.3%}",
+            f"{option.replica_hours:,.1f}",
+            f"{option.starts:.1f}",
+        )
+        for option in found.comparison.options
+    )
+    columns = ("candidate", "release", "score", "cost", "late", "hours/day", "starts/day")
+    return Table(title="Everything that was replayed", columns=columns, rows=rows)
+
+
+def days_of(found: Tuned) -> Floats:
+    """Local midnights of the compared days, POSIX seconds, shape (days,).
+
+    Exact but for days on which the clocks change.
+    """
+    series, rows, days = found.lesson.series, found.comparison.rows, found.lesson.days
+    if days is None:
+        return np.empty(0)
+    # the last row ends with the series, or holds what there is of today
+    today = series.end - days.now * days.step
+    back = (days.count - 1 - rows).astype(np.float64)
+    midnights: Floats = today - DAY * back
+    return midnights
+
+
+def document_of(found: Tuned) -> dict[str, Any]:
+    """Give tune.json, a versioned document."""
+    comparison, advice = found.comparison, found.knowledge.advice
+    lead, midnights = comparison.lead, days_of(found)
+    return {
+        "version": VERSION,
+        "policy": found.policy.key,
+        "source": found.source,
+        "partial": found.partial,
+        "at": _stamp(found.now),
+        "days": {"count": len(comparison.rows), "first": _stamp(float(midnights[0]))},
+        "hpaTarget": comparison.target,
+        "price": found.policy.spec.price.per_percent_late,
+        "release": found.policy.spec.release.after,
+        "answer": sentence_of(found),
+        "chosen": comparison.chosen.name,
+        "standing": None if comparison.standing is None else comparison.standing.name,
+        "standingIs": found.standing,
+        "standingOverBest": None if lead is None else asdict(lead),
+        "clairvoyant": {"replicaHours": comparison.best_hours},
+        "options": [_option(option) for option in comparison.options],
+        "leftOut": comparison.left_out,
+        "confirmed": [_confirmed(found, each) for each in found.confirmed],
+        "advice": None if advice is None else advised.document_of(advice, advised.Stands()),
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    return {
+        "name": option.name,
+        "release": option.release,
+        "score": option.score,
+        "interval95": None if option.interval is None else asdict(option.interval),
+        "costRatio": option.cost_ratio,
+        "late": option.late,
+        "replicaHours": option.replica_hours,
+        "starts": option.starts,
+        "byDay": {"replicaHours": option.hours.tolist(), "late": _shares(option).tolist()},
+    }
+
+
+def _confirmed(found: Tuned, confirmed: Confirmed) -> dict[str, Any]:
+    account = confirmed.run.account
+    return {
+        "name": confirmed.name,
+        "days": confirmed.days,
+        "begins": _stamp(confirmed.begins),
+        "score": account.score,
+        "costRatio": account.cost_ratio,
+        "late": account.late_fraction,
+        "judged": found.judged(confirmed),
+        "disagrees": found.apart(confirmed),
+        "floors": [] if confirmed.run.floors is None else confirmed.run.floors.tolist(),
+    }
+
+
+def _stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count} days"
+
+
+def _unicode() -> bool:
+    """Whether the terminal shows more than ASCII."""
+    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    return encoding.startswith("utf") and os.environ.get("TERM") != "dumb"

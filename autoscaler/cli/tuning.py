@@ -1,0 +1,159 @@
+"""The work of `foretide tune`: learn, compare every candidate, fly the finalists again.
+
+Apart from the command, which reads the past and prints, so that it can be tested on plain arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from autoscaler import tune
+from autoscaler.errors import InputError
+from autoscaler.model import History, Knowledge
+from autoscaler.policy import TidePolicy
+from autoscaler.schema.candidates import Candidate
+from autoscaler.simulator.confirm import Confirmed, confirm, stretch_of
+from autoscaler.tune.compare import Comparison, Option, compare
+from autoscaler.tune.learn import choose
+from autoscaler.tune.lesson import Lesson
+
+Told = Callable[[str, float], None]
+
+APART = 0.1
+"""Part of the score by which cycle and comparison may differ without a word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuned:
+    """What was found.
+
+    Attributes
+    ----------
+    source : where the past came from, for people
+    now : POSIX seconds at its end
+    standing : why `comparison.standing` is what stands, in words
+    knowledge : as tonight's choice would be, with its advice
+    confirmed : finalists by the production cycle, the chosen one first; empty when not asked for
+    partial : whether somebody interrupted the confirmation
+    """
+
+    policy: TidePolicy
+    source: str
+    now: float
+    lesson: Lesson
+    comparison: Comparison
+    standing: str
+    knowledge: Knowledge
+    confirmed: tuple[Confirmed, ...] = ()
+    partial: bool = False
+
+    def judged(self, confirmed: Confirmed) -> float:
+        """Score by the comparison on the very days of a confirmation."""
+        release = self.policy.spec.release.after
+        option = next(o for o in self.comparison.own(release) if o.name == confirmed.name)
+        return score_on(option, self.comparison, confirmed.days, self.policy)
+
+    def apart(self, confirmed: Confirmed) -> bool:
+        """Whether cycle and comparison differ by more than a tenth."""
+        score = confirmed.run.account.score
+        return abs(score / self.judged(confirmed) - 1) > APART
+
+
+def score_on(option: Option, comparison: Comparison, days: int, policy: TidePolicy) -> float:
+    """Score of an option on the newest of the compared days."""
+    daily, best = option.daily, comparison.best
+    cost, ideal = float(daily.cost[-days:].sum()), float(best.cost[-days:].sum())
+    came, late = float(daily.came[-days:].sum()), float(daily.late[-days:].sum())
+    share = late / came if came > 0 else 0.0
+    return cost / ideal * (1 + 100 * policy.spec.price.per_percent_late * share)
+
+
+def tuned(
+    policy: TidePolicy,
+    history: History,
+    source: str,
+    *,
+    standing: str = "",
+    target: float | None,
+    confirmed: int,
+    told: Told,
+) -> Tuned:
+    """Compare every candidate on a service's past, and confirm the finalists.
+
+    Parameters
+    ----------
+    standing : candidate in use; "" for the pinned one, else for what tonight's choice would be
+    target : of the reactive autoscaler above, None for none
+    confirmed : newest days that the finalists fly again, 0 for none
+    told : told what is being done and which share is
+
+    Raises
+    ------
+    InputError
+        The past is too short for a day to be replayed.
+    """
+    now = history.read_at
+    told("learning every candidate", 0.02)
+    lesson = tune.study(policy, history, now, period=history.step)
+    stands, why = _standing(policy, lesson, standing)
+    told("comparing", 0.3)
+    found = compare(policy, lesson, stands, target, lambda what, share: told(what, 0.3 + share / 5))
+    if found is None:
+        days = lesson.span / 86_400.0
+        raise InputError(
+            f"{source}: {days:.1f} days; the first that can be replayed needs three before it"
+        )
+    result = Tuned(
+        policy=policy,
+        source=source,
+        now=now,
+        lesson=lesson,
+        comparison=found,
+        standing=why,
+        knowledge=tune.known(policy, lesson, str(stands)),
+    )
+    return _confirmed(result, history, confirmed, told) if confirmed else result
+
+
+def _standing(policy: TidePolicy, lesson: Lesson, given: str) -> tuple[Candidate, str]:
+    """Find what is in use, and say how that is known."""
+    if given:
+        found = next((of for of in lesson.scores if str(of) == given), None)
+        if found is None:
+            names = ", ".join(map(str, lesson.scores))
+            raise InputError(f"--standing: found {given}; allowed on this past: {names}")
+        return found, "given as --standing"
+    chosen, _ = choose(lesson, policy.spec.forecast.candidate)
+    if policy.spec.forecast.candidate.open:
+        return chosen, "what the nightly choice would take now"
+    return chosen, f"pinned by forecast.use: {policy.spec.forecast.use}"
+
+
+def _confirmed(found: Tuned, history: History, days: int, told: Told) -> Tuned:
+    """Fly the chosen candidate, and what stands where that is another."""
+    comparison, judge = found.comparison, found.lesson.judge
+    if judge is None:
+        return found
+    zone = found.policy.spec.time_zone
+    days = min(days, len(comparison.rows))
+    stretch = stretch_of(found.lesson.series, judge, zone, days, comparison.target)
+    if stretch is None:
+        return found
+    finalists = [comparison.chosen]
+    if comparison.standing is not None and comparison.standing is not comparison.chosen:
+        finalists.append(comparison.standing)
+    done: list[Confirmed] = []
+    for at, option in enumerate(finalists):
+        if option.candidate is None:
+            continue
+
+        def flown(steps: int, of: int, at: int = at, name: str = option.name) -> None:
+            share = (at + steps / of) / len(finalists)
+            told(f"{name} by the production cycle", 0.5 + share / 2)
+
+        try:
+            done.append(confirm(found.policy, history, option.candidate, stretch, flown))
+        except KeyboardInterrupt:
+            return replace(found, confirmed=tuple(done), partial=True)
+    return replace(found, confirmed=tuple(done))
