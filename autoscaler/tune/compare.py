@@ -266,7 +266,7 @@ def _candidates(
             wanted.append(_on(trial, ground.rows))
     if not names:
         return []
-    floors = ground.judge.released(np.stack(wanted), release)
+    floors = ground.judge.released(np.stack(wanted), release, ground.rows)
     return ground.options(names, floors, ground.hpa, release)
 
 

@@ -21,6 +21,7 @@ from autoscaler.model import Floats, Ints
 from autoscaler.policy import TidePolicy
 from autoscaler.replay import Service, clairvoyant, cost_of, late_fraction, replay, score_of
 from autoscaler.replay.doubt import Daily, daily
+from autoscaler.tune.asked import asked_of
 
 ORDER_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 """Quantiles on which replicas may be ordered."""
@@ -77,6 +78,7 @@ class Judge:
         )
         self.whole = days.count if days.now == days.per_day else days.count - 1
         self._demand = _bridged(days)
+        self._asked = asked_of(spec, days, self._lead)
 
     def trial(self, misses: Misses) -> Trial | None:
         """Floors that the candidate would have set; None when no day can be replayed."""
@@ -98,14 +100,18 @@ class Judge:
 
         Replicas stand by a day's end as they do by the next day's start: one path over all days.
         """
-        wanted = plan.follow(order[..., 0], order, keep)
+        wanted = self._asked.ordered(plan.follow(order[..., 0], order, keep), rows)
         shape = (len(wanted), len(rows), -1)
-        floors = self.released(wanted, self._after)
+        floors = self.released(wanted, self._after, rows)
         return Trial(rows=rows, wanted=wanted.reshape(shape), floors=floors.reshape(shape))
 
-    def released(self, wanted: Ints, after: float) -> Ints:
-        """Floors from wanted ones, shape (m, steps): slow release (seconds) and the bounds."""
+    def released(self, wanted: Ints, after: float, rows: NDArray[np.int64]) -> Ints:
+        """Floors from wanted ones of the rows, shape (m, steps).
+
+        Slow release (seconds), holds of the calendar and the bounds are in them.
+        """
         held = plan.largest_behind(wanted, plan.steps_ahead(after, self.service.step))
+        held = self._asked.held(held, rows)
         floors: Ints = np.maximum(held, 1 if self._bounds.min is None else self._bounds.min)
         return floors if self._bounds.max is None else np.minimum(floors, self._bounds.max)
 
