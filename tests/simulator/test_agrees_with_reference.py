@@ -11,12 +11,13 @@ import pytest
 
 from autoscaler.simulator.peers import chosen
 from autoscaler.simulator.plain import plain_world
-from autoscaler.simulator.runs import best_run, play
+from autoscaler.simulator.runs import best_run, play, play_tuned
 from autoscaler.world.traffic import grid, read_traffic
 
 SHARED = Path(os.environ.get("FORETIDE_SHARED", Path(__file__).parents[3] / "shared"))
 TABLE = SHARED / "reference" / "scores.md"
 COLUMNS = ("fixed-p99", "hpa", "day-ago", "week-ago", "crane")
+TUNED = ("hpa", "day-ago", "week-ago", "crane")
 CELL = re.compile(r"([\d.]+) \(([\d.]+), ([\d.]+) %, (\d+)\)")
 
 pytestmark = [
@@ -37,7 +38,7 @@ def cells():
         for line in part.splitlines():
             row = [cell.strip() for cell in line.strip("|").split("|")]
             if len(row) > 6 and CELL.match(row[2]):
-                found.append(pytest.param(version, row[0], row[1:7], id=f"{version}-{row[0]}"))
+                found.append(pytest.param(version, row[0], row[1:11], id=f"{version}-{row[0]}"))
     return found
 
 
@@ -60,7 +61,7 @@ def test_every_cell_within_two_percent(version, name, row):
     cost = best.account.replica_hours * 3600 + 1800 * best.account.replicas_started
     hours = best.account.evaluated_hours * 3600
     assert cost / hours == pytest.approx(float(row[0]), rel=0.02)
-    for peer, cell in zip(chosen(",".join(COLUMNS)), row[1:], strict=True):
+    for peer, cell in zip(chosen(",".join(COLUMNS)), row[1:6], strict=True):
         expected = CELL.match(cell)
         if not expected:
             assert peer.history_days == 7  # the reference leaves it out where history is short
@@ -72,3 +73,7 @@ def test_every_cell_within_two_percent(version, name, row):
         assert 100 * run.late_fraction == pytest.approx(late, rel=0.02, abs=0.011), peer.name
         per_day = run.replicas_started * 24 / run.evaluated_hours
         assert per_day == pytest.approx(starts, rel=0.02, abs=1.0), peer.name
+    for peer, score in zip(chosen(",".join(TUNED)), row[6:], strict=True):
+        if score != "–":
+            run = play_tuned(world, peer, cost).account
+            assert run.score == pytest.approx(float(score), rel=0.02, abs=0.011), peer.name

@@ -12,6 +12,8 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from autoscaler.errors import InputError
 from autoscaler.model import Ints
 from autoscaler.replay import Replayed
@@ -71,6 +73,12 @@ class Floored(Protocol):
     def floors(self, world: PlainWorld, settings: Settings) -> Ints:
         """Floor of each step of the run, shape (n - start,)."""
         ...
+
+
+def scaled(floors: Ints, factor: float) -> Ints:
+    """Floors times a margin, whole replicas again; a billionth is let go, as everywhere."""
+    more: Ints = np.ceil(floors * factor - 1e-9).astype(np.int64)
+    return more
 
 
 class AboveFloors:

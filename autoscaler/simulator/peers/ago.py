@@ -12,7 +12,7 @@ import numpy as np
 
 from autoscaler.model import Ints
 from autoscaler.replay import largest_ahead, replicas_for
-from autoscaler.simulator.peers import AboveFloors, Settings
+from autoscaler.simulator.peers import AboveFloors, Settings, scaled
 from autoscaler.simulator.plain import PlainWorld
 
 _GRID = tuple(
@@ -45,8 +45,8 @@ class Ago(AboveFloors):
         window = largest_ahead(world.demand, round(1800 / world.service.step))
         past = np.zeros(len(world.demand))
         past[back:] = window[: max(len(past) - back, 0)]
-        load = past[world.start :] * settings["factor"]
-        return replicas_for(load, world.service.capacity)
+        floors = replicas_for(past[world.start :], world.service.capacity)
+        return scaled(floors, settings["factor"])
 
 
 PEERS = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from autoscaler.model import Floats, Ints
 from autoscaler.replay import largest_ahead, replicas_for
-from autoscaler.simulator.peers import AboveFloors, Settings
+from autoscaler.simulator.peers import AboveFloors, Settings, scaled
 from autoscaler.simulator.plain import PlainWorld
 
 
@@ -47,8 +47,8 @@ class Crane(AboveFloors):
             past = world.demand[max(0, first - 15 * world.day) : first]
             begin = first - world.start
             load[begin : begin + world.day] = day_ahead(past, world.day, settings["margin"])
-        load = np.maximum(load, 0.0) * settings["factor"]
-        return replicas_for(load, world.service.capacity)
+        floors = replicas_for(np.maximum(load, 0.0), world.service.capacity)
+        return scaled(floors, settings["factor"])
 
 
 def day_ahead(past: Floats, day: int, margin: float) -> Floats:
