@@ -8,7 +8,8 @@ Writes forecasts.json and forecasts.md. Without --traces three synthetic tides a
 Losses are pinball losses as shares of a series' mean demand; "ratio" is the geometric mean over
 series of a loss over that of "yesterday". Forecasters of other packages take part where those are
 installed: pip install -r benchmarks/requirements-peers.txt, in an environment of their own.
---reuse takes the others' rows from an earlier forecasts.json and forecasts ours alone.
+--reuse takes the others' rows from an earlier forecasts.json: then ours, and peers that are named,
+are forecast anew.
 
 --promise instead judges the P99 at the lead on one-minute steps over all days: promise.json.
 """
@@ -20,7 +21,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +39,7 @@ from benchmarks.forecast.heavy import HEAVY  # noqa: E402 - as above
 from benchmarks.forecast.ours import Ours  # noqa: E402 - as above
 from benchmarks.forecast.points import POINTS  # noqa: E402 - as above
 from benchmarks.forecast.promise import ENOUGH, Kept, keep  # noqa: E402 - as above
-from benchmarks.forecast.tables import OURS, Results, report  # noqa: E402 - as above
+from benchmarks.forecast.tables import Results, report  # noqa: E402 - as above
 from benchmarks.forecast.task import (  # noqa: E402 - as above
     HORIZONS,
     Forecaster,
@@ -235,31 +236,33 @@ def main(argv: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     if given.promise:
-        kept = dict(each(sources, given.jobs, judge_promise))
-        return _write(given.out, "promise", kept, promise_report)
+        kept = each(sources, given.jobs, judge_promise)
+        return _write(given.out / "promise", kept, promise_report)
     for line in told:
         print(line, file=sys.stderr)
     earlier = {} if given.reuse is None else results_of(json.loads(given.reuse.read_text()))
-    names = () if earlier else tuple(peer.name for peer in peers)
-    results: Results = {}
-    for name, found in each(sources, given.jobs, forecast_all, names):
-        results[name] = {**found, **{k: v for k, v in earlier.get(name, {}).items() if k != OURS}}
-    return _write(given.out, "forecasts", results, lambda found: report(found, horizons))
+    names = () if earlier and given.peers == "all" else tuple(peer.name for peer in peers)
+    found = (
+        (series, {**row, **{k: v for k, v in earlier.get(series, {}).items() if k not in row}})
+        for series, row in each(sources, given.jobs, forecast_all, names)
+    )
+    return _write(given.out / "forecasts", found, lambda found: report(found, horizons))
 
 
 def _write(
-    out: Path, name: str, found: dict[str, T], text_of: Callable[[dict[str, T]], str]
+    file: Path, rows: Iterable[tuple[str, T]], text_of: Callable[[dict[str, T]], str]
 ) -> int:
-    """Write and print what was found; 2 when that is nothing."""
+    """Write and print what is found, as it is found; 2 when that is nothing."""
+    found: dict[str, T] = {}
+    for series, row in rows:
+        found[series] = row
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.with_suffix(".json").write_text(json.dumps(found, indent=1, default=asdict) + "\n")
+        file.with_suffix(".md").write_text(text_of(found))
     if not found:
         print("no series could be forecast", file=sys.stderr)
         return 2
-    out.mkdir(parents=True, exist_ok=True)
-    document = json.dumps(found, indent=1, default=asdict)
-    (out / f"{name}.json").write_text(document + "\n")
-    text = text_of(found)
-    (out / f"{name}.md").write_text(text)
-    print(text)
+    print(text_of(found))
     return 0
 
 
