@@ -104,12 +104,8 @@ def advise(
     floor = policy.spec.floor.min or 1
     demand = judge.demand_on(rows)
     beneath = trial.floors[0, -REPLAYED_DAYS:].reshape(1, -1)
-    floors = np.concatenate(
-        [
-            np.repeat(beneath, len(TARGETS), axis=0),
-            np.full((len(ALONE), len(demand)), floor, dtype=np.int64),
-        ]
-    )
+    nobody = np.full((len(ALONE), len(demand)), floor, dtype=np.int64)
+    floors = np.concatenate([np.repeat(beneath, len(TARGETS), axis=0), nobody])
     ways = _run(judge, demand, floors, (*TARGETS, *ALONE))
     ours, alone = ways[: len(TARGETS)], ways[len(TARGETS) :]
     return Advice(

@@ -203,29 +203,14 @@ def _count(words: str) -> dict[str, Any]:
     return _field("integer", words, format="int32")
 
 
+def _time(words: str) -> dict[str, Any]:
+    """Describe a moment."""
+    return _field("string", words, format="date-time")
+
+
 def _status() -> dict[str, Any]:
     """Give what the controller says about the policy, through the status subresource."""
-
-    def time(words: str) -> dict[str, Any]:
-        return _field("string", words, format="date-time")
-
-    following = {"at": time("When."), "floor": _count("The floor from then on.")}
-    knowledge = {
-        "version": _count("Version of this record."),
-        "forecaster": _field("string", "Name of the forecaster in use."),
-        "fittedAt": time("Newest history that it knows."),
-        "spanDays": _field("number", "Days of history that it was learnt from."),
-        "candidate": _field("string", "What decides, as `forecast.use` takes it."),
-        "best": _field("string", "What scored lowest on the past."),
-        "standing": _field("string", "What stood before, and stays within the noise."),
-        "replayedDays": _count("Days of the past on which the candidates were compared."),
-        "score": _field("number", "Replayed score of `candidate`; lower is better."),
-        "scores": _field(
-            "object",
-            "Replayed scores, for each forecaster that of its best rule.",
-            additionalProperties={"type": "number"},
-        ),
-    }
+    following = {"at": _time("When."), "floor": _count("The floor from then on.")}
     return _field(
         "object",
         "What the controller says; never read back as a wish.",
@@ -242,15 +227,35 @@ def _status() -> dict[str, Any]:
             "next": _field(
                 "object", "The next change that the plan foresees.", properties=following
             ),
-            "knowledge": _field("object", "What was learnt.", properties=knowledge),
+            "knowledge": _field("object", "What was learnt.", properties=_knowledge()),
             "advice": _field(
                 "object",
                 "What the replayed past advises; nothing of it is written to the target.",
                 properties=_advice(),
             ),
-            "lastDecision": time("When the decision behind this status was made."),
+            "lastDecision": _time("When the decision behind this status was made."),
         },
     )
+
+
+def _knowledge() -> dict[str, Any]:
+    """Fields of the record of the last fit."""
+    return {
+        "version": _count("Version of this record."),
+        "forecaster": _field("string", "Name of the forecaster in use."),
+        "fittedAt": _time("Newest history that it knows."),
+        "spanDays": _field("number", "Days of history that it was learnt from."),
+        "candidate": _field("string", "What decides, as `forecast.use` takes it."),
+        "best": _field("string", "What scored lowest on the past."),
+        "standing": _field("string", "What stood before, and stays within the noise."),
+        "replayedDays": _count("Days of the past on which the candidates were compared."),
+        "score": _field("number", "Replayed score of `candidate`; lower is better."),
+        "scores": _field(
+            "object",
+            "Replayed scores, for each forecaster that of its best rule.",
+            additionalProperties={"type": "number"},
+        ),
+    }
 
 
 def _advice() -> dict[str, Any]:
