@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from autoscaler import tune
+from autoscaler.cli.advised import Stands
 from autoscaler.errors import InputError
 from autoscaler.model import History, Knowledge
 from autoscaler.policy import TidePolicy
@@ -47,6 +48,11 @@ class Tuned:
     knowledge: Knowledge
     confirmed: tuple[Confirmed, ...] = ()
     partial: bool = False
+
+    @property
+    def stands(self) -> Stands:
+        """What the advice compares with."""
+        return Stands(above=tune.Above(target=self.comparison.target))
 
     def judged(self, confirmed: Confirmed) -> float:
         """Score by the comparison on the very days of a confirmation."""
@@ -111,9 +117,18 @@ def tuned(
         lesson=lesson,
         comparison=found,
         standing=why,
-        knowledge=tune.known(policy, lesson, str(stands)),
+        knowledge=_against(target, tune.known(policy, lesson, str(stands)), lesson, policy),
     )
     return _confirmed(result, history, confirmed, told) if confirmed else result
+
+
+def _against(
+    target: float | None, knowledge: Knowledge, lesson: Lesson, policy: TidePolicy
+) -> Knowledge:
+    """Let the advice compare with the reactive autoscaler that was told."""
+    if target is None:
+        return knowledge
+    return tune.against(knowledge, lesson, tune.Above(target=target), policy.spec.floor.min or 1)
 
 
 def _standing(policy: TidePolicy, lesson: Lesson, given: str) -> tuple[Candidate, str]:
