@@ -6,12 +6,10 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from autoscaler.forecast.foresee import STRENGTH
 from autoscaler.model import Advice, Running
 from autoscaler.report import value_text
 from autoscaler.tune.advice import UNKNOWN, Above, best_alone, helps, ours_under, room, target_for
-
-NO_TIDE = 0.3
-"""Strength below which it is said that there is no tide, as decisions say it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,7 @@ def _without(advice: Advice, ours: Running) -> str:
     tide = f"strength of the tide {strength}"
     if helps(advice, ours):
         return f"score {scores}; {tide}"
-    if advice.tide < NO_TIDE:
+    if advice.tide < STRENGTH:
         return f"this service has no tide: leave it to the HPA: score {scores}; {tide}"
     return f"the HPA alone does as well, so leave it to that: score {scores}; {tide}"
 
