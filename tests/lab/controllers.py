@@ -20,7 +20,7 @@ class Controllers:
     """Running controller manager, scheduler and kwok on a control plane."""
 
     # long: flags of three programs
-    def __init__(self, plane: ControlPlane, nodes: int = 32) -> None:
+    def __init__(self, plane: ControlPlane, nodes: int = 64) -> None:
         self.plane = plane
         manager, scheduler = free_ports(2)
         home = plane.home
@@ -84,12 +84,13 @@ class Controllers:
         replicas: int,
         cold_start: str,
         annotations: Json | None = None,
+        requests: Json | None = None,
     ) -> None:
         """Create a Deployment of GPU pods that become Ready `cold_start` after they are bound."""
         container = {
             "name": "engine",
             "image": "engine:lab",
-            "resources": {"limits": {"nvidia.com/gpu": "1"}},
+            "resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": requests or {}},
         }
         template = {
             "metadata": {

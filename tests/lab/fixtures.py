@@ -70,6 +70,16 @@ def external_metrics(control_plane: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
+def pod_metrics(control_plane: Any) -> Iterator[Any]:
+    """`pod_metrics.PodMetrics` on that plane: `reports["app"] = function`."""
+    from tests.lab.pod_metrics import PodMetrics  # noqa: PLC0415 (see control_plane)
+
+    api = PodMetrics(control_plane)
+    yield api
+    api.stop()
+
+
+@pytest.fixture(scope="session")
 def deployed(control_plane: Any) -> list[dict[str, Any]]:
     """`deploy/` applied to the plane with strict field validation; its documents."""
     from tests.lab.foretide import manifests  # noqa: PLC0415 (see control_plane)

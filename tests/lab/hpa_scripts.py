@@ -1,4 +1,7 @@
-"""Scripts for the real HPA controller and for the model: metric, floor, cold start."""
+"""Scripts for the real HPA controller and for the model.
+
+Long, because every script is a case of its own, written out as data.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from autoscaler.reactive import Direction, Hpa, Rule
 from autoscaler.reactive.hpa import DOWN, UP
 
 LENGTH = 44.0  # seconds; a sync is every two, a window of ours 6 to 12
+
+
+LAB_DOWN = Direction(rules=DOWN.rules, window=15.0)
+"""What is left out of a behavior is as the lab's flag says: a window of 15 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +45,32 @@ class Script:
     def hpa(self) -> Hpa:
         """The same settings for the model."""
         given = self.behavior
-        down = DOWN if given is not None else _plain_down()
         return Hpa(
             up=_direction(UP, (given or {}).get("scaleUp")),
-            down=_direction(down, (given or {}).get("scaleDown")),
+            down=_direction(LAB_DOWN, (given or {}).get("scaleDown")),
             behavior=given is not None,
         )
 
 
-def _plain_down() -> Direction:
-    """Without a behavior the lab's flag is the window: 15 s."""
-    return Direction(rules=DOWN.rules, window=15.0)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodScript(Script):
+    """A life under a metric of the pods themselves; `load` is shared by those that serve.
+
+    Attributes
+    ----------
+    target : AverageValue of a Pods metric; with `cpu` the Utilization in per cent of one core
+    cpu : a Resource metric on cpu in place of a Pods metric
+    missing : (second, how many of the oldest running pods have no sample from then on)
+    unready : (second, how many of the oldest pods are not Ready from then on)
+    idle : what a running pod that is not Ready reports
+    window : seconds over which a sample was taken
+    """
+
+    cpu: bool = False
+    missing: tuple[tuple[float, int], ...] = ((0.0, 0),)
+    unready: tuple[tuple[float, int], ...] = ()
+    idle: float = 0.05
+    window: float = 1.0
 
 
 def _direction(usual: Direction, given: dict[str, Any] | None) -> Direction:
@@ -188,6 +210,103 @@ SCRIPTS = (
         target=15.0,
         ceiling=6,
         cold_start="5s",
+        behavior=None,
+    ),
+)
+
+POD_SCRIPTS = (
+    PodScript(name="pods-wave", load=WAVE, behavior=window()),
+    PodScript(name="pods-plain", load=WAVE, behavior=None),
+    PodScript(name="pods-cold", load=WAVE, cold_start="7s", behavior=window(6)),
+    PodScript(
+        name="pods-cold-and-floor",
+        load=((0.0, 20.0), (12.0, 70.0), (30.0, 22.0)),
+        floors=((0.0, 2), (6.0, 5), (26.0, 1)),
+        cold_start="8s",
+        behavior=window(6),
+    ),
+    PodScript(
+        name="pods-missing-up",
+        load=((0.0, 20.0), (8.0, 38.0), (24.0, 90.0)),
+        missing=((0.0, 0), (6.0, 1), (32.0, 0)),
+        behavior=window(6),
+    ),
+    PodScript(
+        name="pods-missing-down",
+        load=((0.0, 60.0), (10.0, 22.0)),
+        replicas=6,
+        missing=((0.0, 0), (8.0, 2), (24.0, 5), (34.0, 0)),
+        behavior=window(0),
+    ),
+    PodScript(
+        name="pods-all-missing",
+        load=((0.0, 40.0),),
+        replicas=3,
+        missing=((0.0, 0), (10.0, 12), (26.0, 0)),
+        behavior=window(4),
+    ),
+    PodScript(name="cpu-wave", load=((0.0, 1.2), (8.0, 4.4), (24.0, 1.0)), cpu=True, target=60.0),
+    PodScript(
+        name="cpu-cold",
+        load=((0.0, 1.2), (8.0, 4.1), (28.0, 1.1)),
+        cpu=True,
+        target=60.0,
+        cold_start="6s",
+        behavior=window(6),
+    ),
+    PodScript(
+        name="cpu-unready-up",
+        load=((0.0, 2.4), (10.0, 3.6)),
+        replicas=4,
+        unready=((8.0, 2), (26.0, 0)),
+        cpu=True,
+        target=60.0,
+        behavior=window(4),
+    ),
+    PodScript(
+        name="cpu-unready-down",
+        load=((0.0, 3.6), (10.0, 0.9), (34.0, 2.0)),
+        replicas=6,
+        unready=((8.0, 3), (30.0, 0)),
+        cpu=True,
+        target=60.0,
+        behavior=window(0),
+    ),
+    PodScript(
+        name="cpu-nobody-ready",
+        load=((0.0, 1.8),),
+        replicas=3,
+        unready=((8.0, 12), (24.0, 0)),
+        floors=((0.0, 1), (14.0, 5)),
+        cpu=True,
+        target=60.0,
+        behavior=window(4),
+    ),
+    PodScript(
+        name="cpu-old-samples",
+        load=((0.0, 1.2), (10.0, 3.4)),
+        cpu=True,
+        target=60.0,
+        window=8.0,
+        behavior=window(4),
+    ),
+    PodScript(
+        name="cpu-missing-and-unready",
+        load=((0.0, 2.4), (10.0, 4.4), (26.0, 0.8)),
+        replicas=4,
+        missing=((0.0, 0), (8.0, 1), (34.0, 0)),
+        unready=((12.0, 2), (30.0, 0)),
+        cpu=True,
+        target=60.0,
+        behavior=window(6),
+    ),
+    PodScript(
+        name="cpu-floor-over-unready",
+        load=((0.0, 1.5), (22.0, 3.0)),
+        floors=((0.0, 1), (8.0, 6), (30.0, 2)),
+        unready=((12.0, 3), (34.0, 0)),
+        cpu=True,
+        target=70.0,
         behavior=None,
     ),
 )

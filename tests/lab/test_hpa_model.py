@@ -8,200 +8,159 @@ may fall either way within a second: all such histories are followed, and one mu
 
 from __future__ import annotations
 
-import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from operator import itemgetter
 
 import pytest
 
-from autoscaler.reactive import ExternalMetric, HpaState, Look, hpa_step
+from autoscaler.reactive import HpaState, Look, hpa_step
 from autoscaler.reactive.metrics import Standing
 from tests.lab.controllers import Controllers
 from tests.lab.external_metrics import ExternalMetrics
-from tests.lab.hpa_scripts import LENGTH, SCRIPTS, Script
+from tests.lab.hpa_played import Played, PodsPlayed
+from tests.lab.hpa_scripts import LENGTH, POD_SCRIPTS, SCRIPTS, PodScript, Script
+from tests.lab.pod_metrics import PodMetrics
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow]
+Life = tuple[Played, list[tuple[float, int]]]
+
+# all scripts at once take 45 s, and one that is played again as long
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(240)]
 
 LATER = (0.0, 0.3, 0.7, 1.2)  # seconds from the metric's answer to the controller's own stamp
+ANSWERED = 1.5  # seconds within which a write belongs to the question before it
 LEAST = 8  # syncs that a script must have seen
 
 
-@dataclass(slots=True)
-class Sync:
-    """One look of the controller: when, what it was told, and what it saw besides.
+class Stage:
+    """Plays scripts side by side in a namespace."""
+
+    def __init__(
+        self, controllers: Controllers, external: ExternalMetrics, of_pods: PodMetrics
+    ) -> None:
+        self._controllers, self._external, self._of_pods = controllers, external, of_pods
+
+    def play(self, scripts: Sequence[Script], namespace: str) -> dict[str, Life]:
+        """Give what each controller asked and saw, and the replicas that were written."""
+        runs = [self._run(script, namespace) for script in scripts]
+        for run in runs:
+            run.start()
+        began = time.time()
+        for run in runs:
+            run.began = began
+        moves = sorted(((at, move) for run in runs for at, move in run.moves()), key=itemgetter(0))
+        for at, move in moves:
+            time.sleep(max(0.0, began + at - time.time()))  # the script's own clock
+            move()
+        time.sleep(max(0.0, began + LENGTH - time.time()))
+        for run in runs:
+            self._external.values.pop(run.metric, None)
+            self._of_pods.reports.pop(run.script.name, None)
+            run.stop()
+        scales: dict[str, list[tuple[float, int]]] = {run.script.name: [] for run in runs}
+        for write in self._controllers.plane.audit(resource="deployments/scale"):
+            if write.namespace == namespace and write.code == 200 and write.name in scales:
+                scales[write.name].append((write.at, int(write.body["spec"]["replicas"])))
+        return {run.script.name: (run, scales[run.script.name]) for run in runs}
+
+    def _run(self, script: Script, namespace: str) -> Played:
+        """Give a script its metric."""
+        if isinstance(script, PodScript):
+            pods = PodsPlayed(script, self._controllers, namespace)
+            self._of_pods.reports[script.name] = pods.report
+            return pods
+        run = Played(script, self._controllers, namespace)
+        self._external.values[run.metric] = run.value
+        return run
+
+
+@pytest.fixture(scope="module")
+def stage(
+    controllers: Controllers, external_metrics: ExternalMetrics, pod_metrics: PodMetrics
+) -> Stage:
+    return Stage(controllers, external_metrics, pod_metrics)
+
+
+@pytest.fixture(scope="module")
+def played(stage: Stage, module_namespaces: tuple[str, str]) -> dict[str, Life]:
+    """Play all scripts side by side."""
+    return stage.play([*SCRIPTS, *POD_SCRIPTS], module_namespaces[0])
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS, *POD_SCRIPTS], ids=lambda script: script.name)
+def test_replicas_are_the_real_ones_sync_by_sync(played, stage, module_namespaces, script):
+    differs = difference(*played[script.name])
+    if differs:
+        # a busy machine may tear a sync apart for seconds: then once more, and alone
+        again = stage.play([script], module_namespaces[1])
+        second = difference(*again[script.name])
+        assert not second, f"{differs}\n--- and again, alone:\n{second}"
+
+
+def difference(run: Played, scales: list[tuple[float, int]]) -> str:
+    """Say where no history of the model goes on as the real controller did; "" for nowhere."""
+    assert len(run.syncs) >= LEAST
+    script, replicas = run.script, run.script.replicas
+    histories = {HpaState()}
+    lived: list[str] = []
+    for told in _told(run, scales):
+        fitting: set[HpaState] = set()
+        wanted: set[int] = set()
+        floors = _floors(run, told.at, told.at + 1.2)
+        for state, look in product(histories, _looks(run, told, replicas, floors)):
+            desired, new = hpa_step(script.hpa, state, look)
+            wanted.add(desired)
+            if desired == told.after:
+                fitting.add(new)
+        lived.append(
+            f"{told.at - run.began:.1f} s: {replicas} replicas, metric {told.value}, "
+            f"floor {floors}, seen {set(told.seen)}: the real one went to {told.after}, "
+            f"the model to {wanted}"
+        )
+        if not fitting:
+            return "\n".join(lived)
+        histories, replicas = _few(fitting), told.after
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One sync in order.
 
     Attributes
     ----------
-    seen : Ready pods (for a Value) or `status.replicas` (for an AverageValue), then and soon after
+    at, value, seen : as in `Sync`
+    after : replicas afterwards
+    wrote : when the API server got the write, None when there was none
     """
 
     at: float
     value: float | None
-    seen: set[int] = field(default_factory=set)
+    seen: frozenset[Hashable]
+    after: int
+    wrote: float | None = None
 
 
-class Played:
-    """A script as it is being played: the metric, the floor, and what was seen."""
-
-    def __init__(self, script: Script, controllers: Controllers, namespace: str) -> None:
-        self.script, self._controllers, self._namespace = script, controllers, namespace
-        self.syncs: list[Sync] = []
-        self.floors: list[tuple[float, int]] = []
-        self.began = 0.0
-
-    @property
-    def metric(self) -> str:
-        """Name of its own metric."""
-        return f"script-{self.script.name}"
-
-    def value(self) -> float:
-        """Answer the controller, and write down that it asked."""
-        at = time.time()
-        load = self.script.load[0][1]
-        for since, value in self.script.load:
-            if self.began and at - self.began >= since:
-                load = value
-        sync = Sync(at=at, value=load)
-        count = self._status if self.script.average else self._ready
-        sync.seen.add(count())
-        threading.Timer(0.4, lambda: sync.seen.add(count())).start()
-        self.syncs.append(sync)
-        if load is None:
-            raise LookupError("the metric fails, as the script wants it")
-        return load
-
-    def start(self) -> None:
-        """Create Deployment and HPA."""
-        script, api = self.script, self._controllers.plane.api
-        self._controllers.serve(
-            self._namespace,
-            script.name,
-            replicas=script.replicas,
-            cold_start=script.cold_start,
+def _looks(run: Played, told: Told, replicas: int, floors: set[int]) -> list[Look]:
+    """Everything that this sync may have seen, and the stamps that it may have taken."""
+    stamps = [told.at + later for later in LATER]
+    if told.wrote is not None:
+        stamps.append(told.wrote)
+    looks = []
+    for seen, now, floor in product(told.seen, stamps, floors):
+        metric, count = run.metric_of(told.value, seen)
+        count = replicas if count is None else count
+        standing = Standing(spec=replicas, status=count, ready=count, now=now)
+        looks.append(
+            Look(standing=standing, metrics=(metric,), floor=floor, ceiling=run.script.ceiling)
         )
-        how = "averageValue" if script.average else "value"
-        kind = "AverageValue" if script.average else "Value"
-        spec = {
-            "minReplicas": script.floors[0][1],
-            "maxReplicas": script.ceiling,
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": script.name},
-            "metrics": [
-                {
-                    "type": "External",
-                    "external": {
-                        "metric": {"name": self.metric},
-                        "target": {"type": kind, how: f"{round(script.target * 1000)}m"},
-                    },
-                }
-            ],
-        }
-        if script.behavior is not None:
-            spec["behavior"] = script.behavior
-        meta = {"name": script.name, "namespace": self._namespace}
-        document = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
-        self.floors.append((0.0, script.floors[0][1]))
-        api.create({**document, "metadata": meta, "spec": spec})
-
-    def move_floor(self, floor: int) -> None:
-        """Patch minReplicas, and write down when it was done."""
-        body = {"spec": {"minReplicas": floor}}
-        api = self._controllers.plane.api
-        api.patch("HorizontalPodAutoscaler", self.script.name, body, self._namespace)
-        self.floors.append((time.time(), floor))
-
-    def _status(self) -> int:
-        deployment = self._controllers.plane.api.get(
-            "Deployment", self.script.name, self._namespace
-        )
-        return int(deployment.get("status", {}).get("replicas", 0))
-
-    def _ready(self) -> int:
-        """Count as the controller does: Running and Ready, those being deleted included."""
-        pods = self._controllers.plane.api.list(
-            "Pod", self._namespace, labelSelector=f"app={self.script.name}"
-        )
-        return sum(
-            pod["status"].get("phase") == "Running"
-            and any(
-                each["type"] == "Ready" and each["status"] == "True"
-                for each in pod["status"].get("conditions", ())
-            )
-            for pod in pods
-        )
+    return looks
 
 
-@pytest.fixture(scope="module")
-def played(
-    controllers: Controllers,
-    external_metrics: ExternalMetrics,
-    module_namespaces: tuple[str, str],
-) -> dict[str, tuple[Played, list[tuple[float, int]]]]:
-    """Play all scripts side by side; what each saw, and the replicas that were written."""
-    namespace = module_namespaces[0]
-    runs = [Played(script, controllers, namespace) for script in SCRIPTS]
-    for run in runs:
-        external_metrics.values[run.metric] = run.value
-        run.start()
-    began = time.time()
-    for run in runs:
-        run.began = began
-    moves = [(began + at, floor, run) for run in runs for at, floor in run.script.floors[1:]]
-    moves.sort(key=lambda move: move[0])
-    for at, floor, run in moves:
-        time.sleep(max(0.0, at - time.time()))  # the script's own clock
-        run.move_floor(floor)
-    time.sleep(max(0.0, began + LENGTH - time.time()))
-    for run in runs:
-        del external_metrics.values[run.metric]
-        controllers.plane.api.delete("HorizontalPodAutoscaler", run.script.name, namespace)
-    scales: dict[str, list[tuple[float, int]]] = {run.script.name: [] for run in runs}
-    for write in controllers.plane.audit(resource="deployments/scale"):
-        if write.namespace == namespace and write.code == 200 and write.name in scales:
-            scales[write.name].append((write.at, int(write.body["spec"]["replicas"])))
-    return {run.script.name: (run, scales[run.script.name]) for run in runs}
-
-
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-def test_replicas_are_the_real_ones_sync_by_sync(played, script):
-    run, scales = played[script.name]
-    told = _told(run, scales)
-    assert len(run.syncs) >= LEAST
-    replicas = script.replicas
-    histories = {HpaState()}
-    for at, value, seen, after, measured in told:
-        fitting: set[HpaState] = set()
-        wanted: set[int] = set()
-        floors = _floors(run, at, at + 1.2)
-        for state in histories:
-            for later in LATER:
-                for count in seen or {replicas}:
-                    for floor in floors:
-                        metric = ExternalMetric(
-                            value=value if measured else None,
-                            target=script.target,
-                            average=script.average,
-                        )
-                        look = Look(
-                            standing=Standing(
-                                spec=replicas, status=count, ready=count, now=at + later
-                            ),
-                            metrics=(metric,),
-                            floor=floor,
-                            ceiling=script.ceiling,
-                        )
-                        desired, new = hpa_step(script.hpa, state, look)
-                        wanted.add(desired)
-                        if desired == after:
-                            fitting.add(new)
-        found = f"{at - run.began:.1f} s: {replicas} replicas, metric {value}, floor {floors}"
-        assert fitting, f"{found}: the real one went to {after}, the model to {wanted}"
-        histories, replicas = _few(fitting), after
-
-
-def _told(
-    run: Played, scales: list[tuple[float, int]]
-) -> list[tuple[float, float | None, set[int], int, bool]]:
-    """Syncs in order: (at, metric, counts seen, replicas afterwards, whether it asked).
+def _told(run: Played, scales: list[tuple[float, int]]) -> list[Told]:
+    """Syncs in order.
 
     A write without a question before it is a sync that found the replicas outside their bounds.
     """
@@ -210,18 +169,17 @@ def _told(
     left = list(scales)
     for sync, following in zip(run.syncs, [*run.syncs[1:], None], strict=True):
         until = float("inf") if following is None else following.at
-        first = True
+        answer = Told(at=sync.at, value=sync.value, seen=frozenset(sync.seen), after=replicas)
+        writes = []
         while left and left[0][0] < until:
-            at, count = left.pop(0)
-            if first and at < sync.at + 1.0:
-                told.append((sync.at, sync.value, sync.seen, count, True))
-            else:
-                if first:
-                    told.append((sync.at, sync.value, sync.seen, replicas, True))
-                told.append((at, None, set(), count, False))
-            replicas, first = count, False
-        if first:
-            told.append((sync.at, sync.value, sync.seen, replicas, True))
+            writes.append(left.pop(0))
+        if writes and writes[0][0] < sync.at + ANSWERED:
+            at, replicas = writes.pop(0)
+            answer = replace(answer, after=replicas, wrote=at)
+        told.append(answer)
+        for at, count in writes:
+            told.append(Told(at=at, value=None, seen=frozenset({None}), after=count, wrote=at))
+            replicas = count
     return told
 
 
