@@ -102,7 +102,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--confirm",
     type=click.IntRange(min=0, max=14),
-    default=3,
+    default=2,
     show_default=True,
     metavar="DAYS",
     help="Newest days on which the finalists fly again through the production cycle itself.",

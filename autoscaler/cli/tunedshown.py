@@ -19,7 +19,8 @@ from autoscaler.model import Floats
 from autoscaler.replay import need_of
 from autoscaler.report import Chart, Line, Report, Step, Table, local_time
 from autoscaler.simulator.confirm import Confirmed
-from autoscaler.tune.compare import FIXED, REACTIVE, WORTH, Option
+from autoscaler.tune.compare import FIXED, REACTIVE, Option
+from autoscaler.tune.lesson import WORTH
 
 VERSION = 1
 MOST_BARS = 2.5  # times the chosen one's score; longer bars are cut
@@ -87,7 +88,7 @@ def _without(found: Tuned, option: Option) -> str:
         arrived = option.daily.came[option.worst_day]
         share = option.daily.late[option.worst_day] / arrived if arrived > 0 else 0.0
         day = local_time(days_of(found)[option.worst_day], found.policy.spec.time_zone)
-        text += f" (worst day {day.split()[0]}: {share:.1%})"
+        text += f" (worst day {' '.join(day.split()[:3])}: {share:.1%})"
     return text + "."
 
 
@@ -153,7 +154,7 @@ def facts_of(found: Tuned) -> tuple[tuple[str, str], ...]:
     facts += [("Left out", f"{name}: {why}") for name, why in found.comparison.left_out.items()]
     facts.append(("To pin it", f"forecast: {{use: {found.comparison.chosen.name}}} in the policy"))
     if found.knowledge.advice is not None:
-        facts += advised.lines_of(found.knowledge.advice, advised.Stands())
+        facts += advised.lines_of(found.knowledge.advice, found.stands)
     return tuple(facts)
 
 
@@ -305,7 +306,7 @@ def document_of(found: Tuned) -> dict[str, Any]:
         "options": [_option(option) for option in comparison.options],
         "leftOut": comparison.left_out,
         "confirmed": [_confirmed(found, each) for each in found.confirmed],
-        "advice": None if advice is None else advised.document_of(advice, advised.Stands()),
+        "advice": None if advice is None else advised.document_of(advice, found.stands),
     }
 
 

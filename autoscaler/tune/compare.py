@@ -40,7 +40,7 @@ from autoscaler.replay.doubt import (
 )
 from autoscaler.schema.candidates import Candidate
 from autoscaler.tune.judge import Judge, Trial
-from autoscaler.tune.lesson import Lesson
+from autoscaler.tune.lesson import WORTH, Lesson
 
 RELEASES = (300.0, 600.0, 1800.0, 3600.0)
 """Seconds of slow release that are replayed beside the policy's own."""
@@ -48,9 +48,6 @@ RELEASES = (300.0, 600.0, 1800.0, 3600.0)
 FIXED, REACTIVE = "fixed", "reactive only"
 FIXED_DAYS, FIXED_LEVEL = 7, 99.0
 HPA_WINDOW = 300.0  # seconds for which an HPA waits before it goes down
-WORTH = 0.01
-"""Part of the score below which a gain is none, however sure."""
-
 SEED = 0  # of the bootstrap
 
 Told = Callable[[str, float], None]

@@ -43,9 +43,9 @@ QUANTILE_DRAW = 2.5
 quantile does not see how much demand lies beyond it. With 0.5 in its place the days after the
 choice scored 7 % worse (geometric mean of 27 recorded services), with more nothing changes."""
 
-NOISE = 0.2
-"""Share of bootstrap draws in which the one that stands may have done no worse than the best before
-the best takes its place. A change every twenty days in place of one every six, at the same score
+NOISE, WORTH = 0.2, 0.01
+"""The best takes the place of what stands when it is better by that part of the score in all but
+that share of bootstrap draws. A change in thirty days in place of one in six, at the same score
 within 1.5 % (the same services)."""
 
 _SEED = 0  # of the bootstrap: the same past gives the same choice
@@ -109,7 +109,7 @@ class Lesson:
         found = ratios(other, mine, self.judge.service.price, seed=_SEED)
         drawn = {of: self.drawn[of] - math.log(self.scores[of]) for of in (one, best)}
         gained = np.log(found) + drawn[one] - drawn[best]
-        return not len(found) or float(np.quantile(gained, NOISE)) <= 0
+        return not len(found) or float(np.quantile(gained, NOISE)) <= WORTH
 
     def trial_of(self, candidate: Candidate) -> Trial | None:
         """Floors of one candidate, shape (1, d, per_day); None when it was not replayed."""
