@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autoscaler.adapters.kubernetes.resources import HPAS
 from autoscaler.cli.main import run
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from autoscaler.sandbox.prometheus import PrometheusServer
@@ -108,6 +109,29 @@ def test_out_writes_page_picture_and_json(place: Place, capsys: pytest.CaptureFi
     assert (out / "plan.png").read_bytes()[:4] == b"\x89PNG"
     assert "llm/chat" in (out / "plan.html").read_text("utf-8")
     assert json.loads((out / "plan.json").read_text())["policy"] == "llm/chat"
+
+
+def test_it_advises_against_what_stands_at_the_target(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hpa = place.cluster.get(HPAS, "llm", "chat")
+    target = {"type": "Utilization", "averageUtilization": 60}
+    metric = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    place.cluster.put({**hpa, "spec": {**hpa["spec"], "metrics": [metric], "maxReplicas": 18}})
+    assert place.plan("--json", "--replica-price", "2.5") == 0
+    advice = json.loads(capsys.readouterr().out)["advice"]
+    assert advice["hpaTarget"] == 0.9  # a utilisation never exceeds 100 %
+    assert advice["now"]["target"] == 0.6
+    assert advice["now"]["targetKnown"]
+    assert advice["floorAlone"] == 3
+    assert advice["ceilingTooLow"]  # the launch of tonight needs three times as much
+    assert advice["savedMoney"] == pytest.approx(2.5 * advice["savedReplicaHours"])
+    assert advice["savedReplicaHours"] > 0.2 * advice["now"]["replicaHours"]
+    assert place.plan() == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "HPA target 90% of a replica's capacity fits above our floor" in text
+    assert "18 is too low" in text
+    assert "an HPA at 60% alone above minReplicas 3" in text
 
 
 def test_without_a_cluster_it_says_what_it_assumed(
