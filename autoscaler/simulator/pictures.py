@@ -90,7 +90,7 @@ def frontier_of(simulated: Simulated) -> tuple[Table, ...]:
             columns=("margin", *curves),
             rows=tuple(rows),
             strong=margins.index(1.0),
-            note="cost / late share. A run is better only where it is left of and below another.",
+            note="cost / late share, under the same HPA. A run is better where both numbers are smaller.",
         ),
     )
 
@@ -166,7 +166,7 @@ def _replicas(simulated: Simulated, times: Floats) -> Chart:
     series: list[Shape] = [Step(label="need", tone="need", values=need, fill=True)]
     if ours.floors is not None:
         floor = ours.floors.astype(np.float64)
-        series.append(Step(label="floor", tone="floor", group=ours.name, values=floor))
+        series.append(Step(label="floor", tone="reference", group=ours.name, values=floor))
     for index, run in enumerate(simulated.runs):
         ready = run.replayed.ready[0].astype(np.float64)
         series.append(Step(label="ready", group=run.name, values=ready, shown=index < SHOWN))

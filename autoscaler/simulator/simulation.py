@@ -180,11 +180,11 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
 def _frontiers(
     world: PlainWorld, runs: Sequence[Run], reference: float
 ) -> dict[str, Sequence[Point]]:
-    """Sweep a margin on every run that has a floor."""
+    """Sweep a margin on every run that has a floor; the HPA alone stands on one of 1."""
     return {
         run.name: frontier(world, run.floors, run.settings.get("target"), reference)
         for run in runs
-        if run.floors is not None
+        if run.floors is not None and run.floors.max() > 1
     }
 
 
