@@ -114,7 +114,7 @@ class Lesson:
     def trial_of(self, candidate: Candidate) -> Trial | None:
         """Floors of one candidate, shape (1, d, per_day); None when it was not replayed."""
         if candidate.forecaster == AHEAD:
-            if self.tried is None or candidate.rule is None:
+            if self.tried is None or candidate not in self.scores or candidate.rule is None:
                 return None
             at, trial = self.tried.best(candidate.rule), self.tried.trial
         else:
