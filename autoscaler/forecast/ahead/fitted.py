@@ -102,8 +102,13 @@ class TideAhead:
         newest = trusted(newest_of(series, max(1, round(900 / step))))
         newest = newest[~np.isnan(newest)]
         cap = max(self.tidal.peak, GROWTH * float(newest.max(initial=0.0)))
+        most = np.log(cap + shift)  # what lies beyond is cut, and might overflow
         lead, window = (
-            np.clip(np.exp(predict_newest(model, strip, slots, recent)) - shift, 0.0, cap)
+            np.clip(
+                np.exp(np.minimum(predict_newest(model, strip, slots, recent), most)) - shift,
+                0.0,
+                cap,
+            )
             for model in (self.point, self.window)
         )
         name = SEASONS[self.season]
