@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autoscaler import dates, fallback, guard, plan, remember
 from autoscaler.capacity import lead_time, need_of, rule_of
-from autoscaler.demand import highest, newest, regular
+from autoscaler.demand import regular, seen_of
 from autoscaler.forecast import foresee, pinned
 from autoscaler.model import Decision, Knowledge, Memory, Observation
 from autoscaler.policy import TidePolicy
@@ -40,7 +40,7 @@ def decide(  # long: the order of the stages, on one page
         forecast, why, failed = foresee(series, knowledge, events, steps, level)
         doubts += failed
         if forecast is not None:
-            seen = {"newest": newest(series), "recent": highest(series, keep)}
+            seen = seen_of(series, observation.history, keep, spec.promise)
             need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
             memory, need, fell = fallback.judged(memory, knowledge, series, forecast, need, spec)
             planned = plan.make(present, need, lead, keep, dates.least(spec, need), spec.cold_start)

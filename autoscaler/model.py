@@ -115,6 +115,7 @@ class History:
     read_at : POSIX seconds up to which the source was asked
     series : how many series matched (more than one is a doubt; `demand` is then their sum)
     warnings : what the source said about its own answer (partial responses)
+    backlog : demand that waits at `read_at` (requests), None when that is not known
     """
 
     demand: Samples
@@ -123,6 +124,7 @@ class History:
     read_at: float
     series: int = 1
     warnings: tuple[str, ...] = ()
+    backlog: float | None = None
 
 
 class Mark(IntFlag):
@@ -482,6 +484,7 @@ class Need:
     order : shape (h,), replicas for the order quantile
     keep : shape (h,), replicas for the median
     now : replicas for the newest known demand
+    drain : of `now`, those that only what waits needs
     recent : replicas for the largest demand of the last break-even
     least, most : what must stand now by expected cost, and up to what a standing replica is kept;
         None when replicas are ordered on quantiles
@@ -492,6 +495,7 @@ class Need:
     order: Ints
     keep: Ints
     now: int
+    drain: int = 0
     recent: int = 0
     least: int | None = None
     most: int | None = None

@@ -168,6 +168,10 @@ class Promise(Model):
     wait: Annotated[float, DurationIn("0s", "1h")] = 5.0
     """A request is *late* when it meets a backlog worth more than this wait. Five seconds are
     about what a person at a chat waits for the first word."""
+    drain: Annotated[float, DurationIn("1m", "1d")] = 600.0
+    """What waits at the engines, where a preset sees it, is to be gone within this: replicas for it
+    are ordered beside those for the newest demand. Only while it waits, so a cold start that is
+    longer than this buys nothing."""
 
 
 class Forecasting(Model):

@@ -49,6 +49,7 @@ def need_of(
     newest: float,
     *,
     recent: float = math.nan,
+    backlog: float = 0.0,
     cover: float | None = None,
 ) -> Need:
     """Need for every step ahead on quantiles, and for this moment on expected cost.
@@ -58,8 +59,8 @@ def need_of(
     forecast : quantiles of demand
     order_level : quantile on which replicas are ordered
     capacity : demand per second of one replica
-    newest, recent : newest known demand per second, and the largest of the last break-even; NaN
-        is unknown and needs nothing by itself
+    newest, recent : newest known demand, and the largest of a break-even; NaN needs nothing
+    backlog : demand per second that drains what waits in time
     cover : `Knowledge.cover`
     """
     least = most = None
@@ -67,15 +68,17 @@ def need_of(
         least, most = least_and_most(forecast.ahead, capacity, cover)
         if not math.isnan(forecast.ahead.coming):
             most = max(most, int(replicas_for(np.asarray([forecast.ahead.coming]), capacity)[0]))
-    seen = [0.0 if math.isnan(demand) else demand for demand in (newest, recent)]
-    now, highest = replicas_for(np.asarray(seen), capacity)
+    alone, most_seen = (0.0 if math.isnan(demand) else demand for demand in (newest, recent))
+    seen = np.asarray([alone + backlog, alone, most_seen])
+    now, without, highest = replicas_for(seen, capacity).tolist()
     return Need(
         start=forecast.start,
         step=forecast.step,
         order=replicas_for(forecast.at(order_level), capacity),
         keep=replicas_for(forecast.at(0.5), capacity),
-        now=int(now),
-        recent=int(highest),
+        now=now,
+        drain=now - without,
+        recent=highest,
         least=least,
         most=most,
     )

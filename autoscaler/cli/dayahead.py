@@ -14,7 +14,7 @@ from autoscaler import dates, plan
 from autoscaler.capacity import lead_time, need_of
 from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
-from autoscaler.demand import highest, newest, regular
+from autoscaler.demand import regular, seen_of
 from autoscaler.errors import ForetideError
 from autoscaler.forecast import foresee
 from autoscaler.model import (
@@ -123,9 +123,8 @@ def look_ahead(  # long: a line for each field of what it gives
         forecast,
         level,
         spec.capacity.per_replica,
-        newest(series),
-        recent=highest(series, spec.release.break_even),
         cover=knowledge.cover,
+        **seen_of(series, history, spec.release.break_even, spec.promise),
     )
     lead = lead_time(spec.cold_start_seconds, period)
     ceiling = _ceiling(policy, target)

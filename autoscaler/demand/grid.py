@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from autoscaler.demand.doubts import MOST, RECENT, doubts_of
 from autoscaler.demand.marks import mark_outages, mark_saturated, short_gaps_filled
 from autoscaler.model import Floats, History, Mark, Reason, Samples, Series
+from autoscaler.policy import Promise
 
 LONGEST = 600_000
 """Steps that a series may have (over a year at 60 s): one absurd old timestamp must not cost
@@ -72,6 +73,26 @@ def highest(series: Series, within: float) -> float:
     recent = series.values[-max(1, round(within / series.step)) :]
     known = recent[~np.isnan(recent)]
     return float(known.max()) if len(known) else float("nan")
+
+
+def seen_of(
+    series: Series, history: History | None, within: float, promise: Promise
+) -> dict[str, float]:
+    """Say what is seen of this moment, all in demand per second; NaN is unknown.
+
+    What waits longer than was promised is to be gone within `promise.drain`; unknown, it asks for
+    nothing.
+
+    Parameters
+    ----------
+    within : seconds of which the largest demand is `recent`
+    """
+    now, waiting = newest(series), None if history is None else history.backlog
+    if waiting is None or not 0 < waiting < MOST:
+        waiting = 0.0
+    late = waiting - promise.wait * (0.0 if np.isnan(now) else now)
+    recent, backlog = highest(series, within), max(0.0, late) / promise.drain
+    return {"newest": now, "recent": recent, "backlog": backlog}
 
 
 def _whole(samples: Samples, step: float, end: int) -> tuple[Floats, int] | None:

@@ -64,11 +64,13 @@ class DemandQueries:
     ----------
     demand : offered load per second over the step that ends at the asked time
     saturated : 1 where that is only a lower bound, else 0; None where it never is
+    backlog : what waits at the asked time; None where it cannot be seen
     by : how the demand is read, for people
     """
 
     demand: str
     saturated: str | None = None
+    backlog: str | None = None
     by: str
 
 
@@ -102,14 +104,17 @@ def queries(
         return DemandQueries(demand=str(demand.query), by="the query of the policy")
     engine, server, process = _matchers(demand, namespace)
     balance = _Balance(engine=engine, process=process, step=step)
+    waiting = f"sum({WAITING}{{{engine}}})"
     if counted_by_server(present):
         return DemandQueries(
             # a counter with labels appears with its first request: until then it is 0, not missing
             demand=balance.of(f"{HTTP}{{{server}}}", starts_late=True),
+            backlog=waiting,
             by=f"{HTTP} + change of running and waiting requests",
         )
     return DemandQueries(
         demand=balance.of(f'{{__name__=~"{SUCCESS}|{REJECTED}", {engine}}}', starts_late=False),
+        backlog=waiting,
         saturated=f"sum(max_over_time({WAITING}{{{engine}}}[{_seconds(2 * step)}])) > bool 0",
         by=f"{SUCCESS} + change of running and waiting requests: a lower bound while requests "
         f"wait, since {HTTP} is not there",

@@ -95,6 +95,8 @@ def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Rea
     ordered = max(foreseen, need.now)
     if need.now > foreseen:
         why = f"the newest demand alone needs {need.now}"
+        if need.drain:
+            why = f"the newest demand needs {need.now - need.drain}, what waits {need.drain} more"
     elif need.least is not None:
         peak = ahead
         why = f"{ordered} cost least for what may come within {ahead * need.step / 60:.0f} min"
@@ -104,7 +106,8 @@ def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Rea
         Reason(
             code=Code.FORECAST,
             sentence=f"{why}: {_replicas(ordered)} must stand now to be ready in time",
-            numbers={"need": ordered, "now": need.now, "in": peak * need.step},
+            numbers={"need": ordered, "now": need.now, "in": peak * need.step}
+            | ({"drain": need.drain} if need.drain else {}),
         )
     ]
     if floor > ordered:

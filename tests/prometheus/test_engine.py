@@ -83,9 +83,9 @@ def source(request: pytest.FixtureRequest, folder: Path) -> Iterator[PrometheusD
         demand.close()
 
 
-def read(source: PrometheusDemand, variant: str) -> History:
+def read(source: PrometheusDemand, variant: str, now: float = NOW) -> History:
     labels = {"model_name": "qwen-tiny", "cluster": variant}
-    return source.read(policy(preset="vllm", matchLabels=labels, history="2d"), NOW)
+    return source.read(policy(preset="vllm", matchLabels=labels, history="2d"), now)
 
 
 def by_minute(samples: Samples) -> dict[float, float]:
@@ -123,6 +123,16 @@ def test_the_minute_of_a_restart_is_a_hole_and_never_negative(source: Prometheus
     (down,) = minutes((900, 960))
     assert down not in history.demand.times
     assert (history.demand.values >= 0).all()
+
+
+def test_what_waits_is_read_where_it_is_seen(source: PrometheusDemand):
+    *_, full = minutes(PHASES["saturated, 3rd and 4th"])
+    found = read(source, "every-5", full)
+    assert found.backlog is not None
+    assert found.backlog > 20
+    assert read(source, "two", full).backlog == pytest.approx(2 * found.backlog)
+    *_, calm = minutes(PHASES["calm after restart"])
+    assert read(source, "every-5", calm).backlog == 0.0
 
 
 def test_two_instances_are_twice_the_demand(source: PrometheusDemand, truth: np.ndarray):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +234,17 @@ def test_a_full_disk_costs_records_and_is_counted(tmp_path: Path, monkeypatch) -
     assert last.observation.history.demand.times[-1] == START + 60.0 * 202
 
 
+def test_what_waited_is_written_when_it_was_known(tmp_path: Path) -> None:
+    sink, memory = RecordWriter(tmp_path, lambda: START), Memory()
+    waited = (None, 3.5, 0.0, None)
+    for minute, backlog in enumerate(waited):
+        seen = replace(history(minute, 200), backlog=backlog)
+        now = START + 60.0 * (200 + minute)
+        sink.record(policy(), observation(seen), None, memory, result(now, memory))
+    sink.close()
+    assert tuple(one.observation.history.backlog for one in records(tmp_path)) == waited
+
+
 def test_another_version_and_other_text_are_damage_in_words(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text('{"v":99}\nhello\n[]\n\n')
@@ -254,7 +265,7 @@ def test_no_records_is_bad_input(tmp_path: Path) -> None:
         (Memory, set(schema.memory_document(Memory())) - {"expected"}),
         (Target, set(schema.target_document(target()))),
         (Observation, {"target", "history", "doubts", "period"}),
-        (History, {"demand", "saturated", "step", "read_at", "series", "warnings"}),
+        (History, {"demand", "saturated", "step", "read_at", "series", "warnings", "backlog"}),
         (Knowledge, {"fitted", *schema.knowledge_document(knowledge(START))} - {"forecaster"}),
     ],
 )

@@ -102,6 +102,7 @@ class PrometheusDemand:
                 read_at=until,
                 series=series,
                 warnings=warnings,
+                backlog=self._backlog(queries, last, deadline),
             )
 
     def probe(self, policy: TidePolicy, now: float) -> Probe:
@@ -212,6 +213,19 @@ class PrometheusDemand:
             if error.code in {"QueryFailed", "Timeout", "TooLarge"}:
                 kept.smaller()
             raise
+
+    def _backlog(
+        self, queries: presets.DemandQueries, at: float, deadline: Deadline
+    ) -> float | None:
+        """Read what waits now; a history is worth as much without it."""
+        if queries.backlog is None:
+            return None
+        try:
+            found = self._client.range(queries.backlog, (at, at), self._step, deadline).series
+        except HistoryUnavailable:
+            return None
+        values = [float(value) for _, _, answered in found for value in answered[-1:]]
+        return values[0] if len(values) == 1 and math.isfinite(values[0]) else None
 
     def _samples(self, kept: Kept, last: float) -> Samples:
         times, values = kept.until(last)

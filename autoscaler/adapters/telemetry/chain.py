@@ -38,6 +38,7 @@ class Kept:
             read_at=self.header["read_at"],
             series=self.header["series"],
             warnings=tuple(self.header["warnings"]),
+            backlog=self.header.get("backlog"),
         )
 
 
@@ -48,6 +49,7 @@ def keep(history: History) -> Kept:
         "read_at": history.read_at,
         "series": history.series,
         "warnings": list(history.warnings),
+        "backlog": history.backlog,
     }
     demand = strip(history.demand, history.step)
     saturated = None if history.saturated is None else strip(history.saturated, history.step)
