@@ -100,7 +100,7 @@ ADDED = {
     ),
     "a scalar for a section": (
         ["promise: 5s"],
-        'p.yaml:11:12: spec.promise: found "5s"; allowed: a section with wait',
+        'p.yaml:11:12: spec.promise: found "5s"; allowed: a section with wait, drain',
     ),
     "a section for a list": (
         ["events: {name: a}"],
