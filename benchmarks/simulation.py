@@ -1,11 +1,11 @@
 """CPU of the replay and of production on the simulator's clock, on one core.
 
-python -m benchmarks.simulation [--days 28] [--history 28]
+python -m benchmarks.simulation [--days 28] [--history 28] [--use ahead]
 
 - a given floor over a service-year at 60 s: without reactive, and under the plain HPA
 - 50 timelines over 28 days under the HPA, as `tune` replays candidates
-- the production cycle and its nightly fits over 28 days at 60 s on 28 days of history, and how
-  much memory they add
+- the production cycle and its nightly fits over 28 days at 60 s on 28 days of history, with the
+  forecaster pinned that costs most (as `forecast.use`), and how much memory they add
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np  # noqa: E402 - after the threads are set
 
 from autoscaler import tune  # noqa: E402 - as above
 from autoscaler.model import Floats, Ints  # noqa: E402 - as above
+from autoscaler.policy import TidePolicy  # noqa: E402 - as above
 from autoscaler.reactive import PlainHpa  # noqa: E402 - as above
 from autoscaler.replay import Service, clairvoyant, replay  # noqa: E402 - as above
 from autoscaler.simulator.plain import PlainWorld  # noqa: E402 - as above
@@ -32,6 +33,7 @@ from autoscaler.simulator.ports import (  # noqa: E402 - as above
     PlainTarget,
     RecordedDemand,
     SimulatedPorts,
+    names_of,
 )
 from autoscaler.simulator.production import Pilot, default_policy  # noqa: E402 - as above
 from autoscaler.world.tides import Tide, make_tide  # noqa: E402 - as above
@@ -66,13 +68,13 @@ def replays() -> None:
     print(f"50 x 28 days under the HPA   {candidates:7.3f} s")
 
 
-def production(history: int, days: int) -> None:
+def production(history: int, days: int, use: str) -> None:
     """Decisions and fits of production, apart."""
     demand = make_tide(Tide(peak=60.0), history + days, seed=2)
     world = PlainWorld(
         demand=demand, service=SERVICE, start=history * MINUTES, measured=history * MINUTES
     )
-    policy = default_policy(world)
+    policy = pinned(default_policy(world), use)
     target = PlainTarget()
     source = RecordedDemand(demand, 1_704_067_200.0, 60.0)
     ports = SimulatedPorts(demand=source, targets=target, floors=target, records=NoRecords())
@@ -94,9 +96,17 @@ def production(history: int, days: int) -> None:
         if step % (7 * MINUTES) == 7 * MINUTES - 1:
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
     each, nights = 1000 * decisions / (days * MINUTES), len(pilot.learnings)
+    chosen = ", ".join(names_of(pilot.learnings))
+    print(f"forecast.use {use}: chosen {chosen}")
     print(f"{days:2} days of decisions         {decisions:7.1f} s ({each:.2f} ms each)")
     print(f"{nights:2} fits                      {fits:7.1f} s ({fits / nights:.2f} s each)")
     print("peak memory by week, MB      " + ", ".join(str(peak) for peak in peaks))
+
+
+def pinned(policy: TidePolicy, use: str) -> TidePolicy:
+    """Pin a forecaster."""
+    forecast = policy.spec.forecast.model_copy(update={"use": use})
+    return policy.model_copy(update={"spec": policy.spec.model_copy(update={"forecast": forecast})})
 
 
 def main(argv: list[str]) -> int:
@@ -104,9 +114,10 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.simulation", description=__doc__)
     parser.add_argument("--days", type=int, default=28, help="days of production")
     parser.add_argument("--history", type=int, default=28, help="days of history before them")
+    parser.add_argument("--use", default="ahead", help="forecaster pinned, or auto")
     given = parser.parse_args(argv)
     replays()
-    production(given.history, given.days)
+    production(given.history, given.days, given.use)
     return 0
 
 
