@@ -45,10 +45,23 @@ def lead_of(simulated: Simulated) -> str:
     if not others:
         return text
     best = min(others, key=lambda run: run.account.score)
-    return (
-        f"{text} Best of {len(others)} others: {best.name} with {best.account.score:.2f} "
+    text += (
+        f" Best of {len(others)} others: {best.name} with {best.account.score:.2f} "
         f"({best.account.cost_ratio:.2f}, {best.account.late_fraction:.2%})."
     )
+    target = advised_target(simulated)
+    if target is None:
+        return text
+    return (
+        f"{text} Above ours stands an HPA at {target:.0%}, as our advice was when the run began, "
+        f"above the others at {simulated.world.target:.0%}."
+    )
+
+
+def advised_target(simulated: Simulated) -> float | None:
+    """Target above ours when it is our own advice's; None when all have the same."""
+    ours = simulated.runs[0].settings.get("target")
+    return None if ours == simulated.world.target else ours
 
 
 def table_of(simulated: Simulated) -> Table:
@@ -90,7 +103,8 @@ def frontier_of(simulated: Simulated) -> tuple[Table, ...]:
             columns=("margin", *curves),
             rows=tuple(rows),
             strong=margins.index(1.0),
-            note="cost / late share, under the same HPA. A run is better where both numbers are smaller.",
+            note="cost / late share, each under its own HPA. A run is better where both are "
+            "smaller.",
         ),
     )
 
@@ -119,9 +133,9 @@ def _facts(simulated: Simulated) -> tuple[tuple[str, str], ...]:
     world = simulated.world
     service = world.service
     above = "none" if world.target is None else f"plain HPA at {world.target:.0%}"
-    ours = simulated.runs[0].settings.get("target")
-    if ours is not None and ours != world.target:
-        above += f"; ours, as it advises, at {ours:.0%}"
+    target = advised_target(simulated)
+    if target is not None:
+        above += f"; ours, as it advised, at {target:.0%}"
     facts = [
         ("Evaluated", f"{(len(world.demand) - world.measured) / world.day:.1f} days"),
         ("History before", f"{world.start / world.day:.0f} days"),

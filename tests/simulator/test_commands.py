@@ -60,6 +60,9 @@ def test_everything_in_a_folder(files):
     assert names == ["foretide", "hpa", "hpa tuned", "kpa", "kpa tuned"]
     ours = summary["runs"][0]
     assert ours["money"] == pytest.approx(2 * ours["gpu_hours"])
+    # ours under what it advises, peers under what people have
+    assert 0.7 <= ours["settings"]["target"] <= 0.95
+    assert summary["world"]["hpa_target"] == summary["runs"][1]["settings"]["target"] == 0.7
     assert ours["frontier"][0].keys() == {"margin", "cost_ratio", "late_fraction", "score"}
     for name in (*names, "clairvoyant"):
         with (out / "timelines" / f"{name.replace(' ', '-')}.csv").open() as file:
