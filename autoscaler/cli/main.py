@@ -39,7 +39,7 @@ COMMANDS: dict[str, Entry] = {
     "completion": Entry(_START, "Print the completion script of a shell."),
     "check": Entry(_POLICY, "Check policy files; with --live also Prometheus and the cluster."),
     "plan": Entry(_POLICY, "The day ahead: demand, need, floor, when it changes and why."),
-    "tune": Entry(_POLICY, "Which forecaster and rule fit a service, by replaying its own past."),
+    "tune": Entry(_POLICY, "Which forecaster and rule fit a service, by its own past."),
     "calendar": Entry(_POLICY, "The days that a policy believes in, and from which source."),
     "run": Entry(_CLUSTER, "Run the controller."),
     "once": Entry(_CLUSTER, "Run one cycle and print its decisions."),

@@ -206,7 +206,8 @@ def _own(policy: TidePolicy, given: dict[str, object]) -> tuple[History, str]:
 
 def _write(found: Tuned, out: Path) -> None:
     """Write the three files, and say where."""
-    from autoscaler.cli.tunedshown import document_of, report_of
+    from autoscaler.cli.tunedpage import report_of
+    from autoscaler.cli.tunedshown import document_of
     from autoscaler.report import write_html, write_png
     from autoscaler.simulator.outputs import write_json
 

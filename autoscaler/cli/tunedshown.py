@@ -1,4 +1,4 @@
-"""How a comparison of candidates is told: a sentence, bars, a table, a page, JSON."""
+"""How a comparison of candidates is told: a sentence, bars, a table, JSON."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
 from autoscaler.cli import advised
 from autoscaler.cli.options import duration_text
 from autoscaler.cli.tuning import Tuned
-from autoscaler.forecast.clock import DAY
-from autoscaler.model import Floats
-from autoscaler.replay import need_of
-from autoscaler.report import Chart, Line, Report, Step, Table, local_time
+from autoscaler.report import Table, local_time
 from autoscaler.simulator.confirm import Confirmed
 from autoscaler.tune.compare import FIXED, REACTIVE, Option
 from autoscaler.tune.lesson import WORTH
@@ -46,7 +41,7 @@ def sentence_of(found: Tuned) -> str:
     comparison = found.comparison
     chosen = comparison.chosen
     text = (
-        f"{chosen.name} fits: over {_days(len(comparison.rows))} it would have scored "
+        f"{chosen.name} fits: over {days_text(len(comparison.rows))} it would have scored "
         f"{chosen.score:.2f}, {chosen.cost_ratio:.2f} times the clairvoyant's cost with "
         f"{chosen.late:.2%} of the requests late. {_against_standing(found)}"
     )
@@ -87,7 +82,7 @@ def _without(found: Tuned, option: Option) -> str:
     if option.late > 0:
         arrived = option.daily.came[option.worst_day]
         share = option.daily.late[option.worst_day] / arrived if arrived > 0 else 0.0
-        day = local_time(days_of(found)[option.worst_day], found.policy.spec.time_zone)
+        day = local_time(found.midnights[option.worst_day], found.policy.spec.time_zone)
         text += f" (worst day {' '.join(day.split()[:3])}: {share:.1%})"
     return text + "."
 
@@ -116,13 +111,14 @@ def table_of(found: Tuned) -> Table:
     """Give one row for each that is shown, the chosen one strong."""
     options = shown(found)
     rows = tuple(_row(found, option) for option in options)
+    days = days_text(len(found.comparison.rows))
     above = (
         "nothing above the floors"
         if found.comparison.target is None
         else f"an HPA at {found.comparison.target:.0%} above all but {FIXED}"
     )
     return Table(
-        title=f"On {_days(len(found.comparison.rows))}, each decided with what was known before it",
+        title=f"On {days}, each decided with what was known before it",
         columns=("candidate", "score", "95 %", "cost", "late", "worst day", "hours/day", "starts"),
         rows=rows,
         strong=options.index(found.comparison.chosen),
@@ -173,9 +169,9 @@ def _releases(found: Tuned) -> str:
 def _confirmation(found: Tuned, confirmed: Confirmed) -> str:
     """Say what the production cycle came to on the newest days."""
     account = confirmed.run.account
-    judged = found.judged(confirmed)
+    judged, days = found.judged(confirmed), days_text(confirmed.days)
     text = (
-        f"{confirmed.name} by the production cycle itself on the newest {_days(confirmed.days)}: "
+        f"{confirmed.name} by the production cycle itself on the newest {days}: "
         f"score {account.score:.2f} ({account.cost_ratio:.2f}, {account.late_fraction:.2%} late); "
         f"the comparison says {judged:.2f} of them"
     )
@@ -184,109 +180,10 @@ def _confirmation(found: Tuned, confirmed: Confirmed) -> str:
     return text
 
 
-def report_of(found: Tuned, made_by: str) -> Report:
-    """Give the page: charts by day of who cost and who waited, and the confirmed days."""
-    charts = [*_by_day(found), *(_flown(found, each) for each in found.confirmed[:1])]
-    return Report(
-        title=f"{found.policy.key}: candidates on {_days(len(found.comparison.rows))}",
-        lead=sentence_of(found),
-        facts=facts_of(found),
-        tables=(table_of(found),),
-        charts=tuple(charts),
-        details=(_everything(found),),
-        footer=f"foretide tune {made_by}, {found.source}",
-    )
-
-
-def _by_day(found: Tuned) -> tuple[Chart, ...]:
-    """Replica-hours and late share of each day, for each that is shown."""
-    times = days_of(found)
-    if len(times) < 2:
-        return ()
-    options = shown(found)
-
-    def chart(title: str, unit: str, values: dict[str, Floats]) -> Chart:
-        lines = tuple(Line(label=name, group=name, values=value) for name, value in values.items())
-        return Chart(
-            title=title, unit=unit, times=times, series=lines, zone=found.policy.spec.time_zone
-        )
-
-    late = {o.name: 100 * _shares(o) for o in options}
-    return (
-        chart("What each would have cost", "replica-hours", {o.name: o.hours for o in options}),
-        chart("Who would have waited", "% of the day's requests", late),
-    )
-
-
-def _shares(option: Option) -> Floats:
-    """Late share of each day; 0 when nothing came."""
-    came, late = option.daily.came, option.daily.late
-    shares: Floats = np.divide(late, came, out=np.zeros(len(came)), where=came > 0)
-    return shares
-
-
-def _flown(found: Tuned, confirmed: Confirmed) -> Chart:
-    """Need, floor and ready replicas of the confirmed days."""
-    judge = found.lesson.judge
-    service = None if judge is None else judge.service
-    demand, run = confirmed.demand, confirmed.run
-    step = 60.0 if service is None else service.step
-    series = [] if service is None else [_need(need_of(demand, service).astype(np.float64))]
-    if run.floors is not None:
-        series.append(Step(label="floor", tone="floor", values=run.floors.astype(np.float64)))
-    series.append(
-        Step(label="ready", tone="ready", values=run.replayed.ready[0].astype(np.float64))
-    )
-    return Chart(
-        title=f"{confirmed.name} by the production cycle",
-        unit="replicas",
-        times=confirmed.begins + step * np.arange(len(demand), dtype=np.float64),
-        series=tuple(series),
-        zone=found.policy.spec.time_zone,
-    )
-
-
-def _need(values: Floats) -> Step:
-    return Step(label="need", tone="need", values=values, fill=True)
-
-
-def _everything(found: Tuned) -> Table:
-    """Give every candidate, rule and release."""
-    rows = tuple(
-        (
-            option.name,
-            "–" if option.release is None else duration_text(option.release),
-            f"{option.score:.3f}",
-            f"{option.cost_ratio:.3f}",
-            f"{option.late:.3%}",
-            f"{option.replica_hours:,.1f}",
-            f"{option.starts:.1f}",
-        )
-        for option in found.comparison.options
-    )
-    columns = ("candidate", "release", "score", "cost", "late", "hours/day", "starts/day")
-    return Table(title="Everything that was replayed", columns=columns, rows=rows)
-
-
-def days_of(found: Tuned) -> Floats:
-    """Local midnights of the compared days, POSIX seconds, shape (days,).
-
-    Exact but for days on which the clocks change.
-    """
-    series, rows, days = found.lesson.series, found.comparison.rows, found.lesson.days
-    if days is None:
-        return np.empty(0)
-    # the last row ends with the series, or holds what there is of today
-    today = series.end - days.now * days.step
-    back = (days.count - 1 - rows).astype(np.float64)
-    midnights: Floats = today - DAY * back
-    return midnights
-
-
 def document_of(found: Tuned) -> dict[str, Any]:
     """Give tune.json, a versioned document."""
     comparison, advice = found.comparison, found.knowledge.advice
-    lead, midnights = comparison.lead, days_of(found)
+    lead, midnights = comparison.lead, found.midnights
     return {
         "version": VERSION,
         "policy": found.policy.key,
@@ -320,7 +217,7 @@ def _option(option: Option) -> dict[str, Any]:
         "late": option.late,
         "replicaHours": option.replica_hours,
         "starts": option.starts,
-        "byDay": {"replicaHours": option.hours.tolist(), "late": _shares(option).tolist()},
+        "byDay": {"replicaHours": option.hours.tolist(), "late": option.late_by_day.tolist()},
     }
 
 
@@ -343,7 +240,8 @@ def _stamp(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _days(count: int) -> str:
+def days_text(count: int) -> str:
+    """Write a number of days."""
     return "1 day" if count == 1 else f"{count} days"
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from autoscaler import tune
 from autoscaler.cli.advised import Stands
 from autoscaler.errors import InputError
-from autoscaler.model import History, Knowledge
+from autoscaler.forecast.clock import DAY
+from autoscaler.model import Floats, History, Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.schema.candidates import Candidate
 from autoscaler.simulator.confirm import Confirmed, confirm, stretch_of
@@ -54,6 +57,19 @@ class Tuned:
         """What the advice compares with."""
         return Stands(above=tune.Above(target=self.comparison.target))
 
+    @property
+    def midnights(self) -> Floats:
+        """Local midnights of the compared days, POSIX seconds, shape (days,).
+
+        Exact but for days on which the clocks change.
+        """
+        days, rows = self.lesson.days, self.comparison.rows
+        if days is None:
+            return np.empty(0)
+        today = self.lesson.series.end - days.now * days.step  # the last row holds what there is
+        midnights: Floats = today - DAY * (days.count - 1 - rows).astype(np.float64)
+        return midnights
+
     def judged(self, confirmed: Confirmed) -> float:
         """Score by the comparison on the very days of a confirmation."""
         release = self.policy.spec.release.after
@@ -75,7 +91,7 @@ def score_on(option: Option, comparison: Comparison, days: int, policy: TidePoli
     return cost / ideal * (1 + 100 * policy.spec.price.per_percent_late * share)
 
 
-def tuned(
+def tuned(  # long: half of it says what is given
     policy: TidePolicy,
     history: History,
     source: str,

@@ -83,6 +83,13 @@ class Option:
     hours: Floats
 
     @property
+    def late_by_day(self) -> Floats:
+        """Late share of each day, shape (days,); 0 where nothing came."""
+        came, late = self.daily.came, self.daily.late
+        shares: Floats = np.divide(late, came, out=np.zeros(len(came)), where=came > 0)
+        return shares
+
+    @property
     def worst_day(self) -> int:
         """Which of the days had most late requests."""
         return int(np.argmax(self.daily.late))
@@ -125,7 +132,7 @@ class Comparison:
         return next(option for option in self.options if option.name == name)
 
 
-def compare(
+def compare(  # long: half of it says what is given
     policy: TidePolicy,
     lesson: Lesson,
     standing: Candidate,

@@ -75,7 +75,7 @@ def covers_at(price: float) -> tuple[float, ...]:
     return tuple(cover * 3 ** (rungs / 2) for cover in COVERS)
 
 
-def try_all(  # long: half of it says what is tried
+def try_all(
     judge: Judge,
     days: Days,
     tables: Tables,
