@@ -33,6 +33,7 @@ def test_the_gallery_asks_what_was_promised():
         *("outage-and-rebound", "flash-crowd", "no-tide", "cold-start-2m", "cold-start-5m"),
         *("cold-start-10m", "gpu-pool-exhausted", "prometheus-away-over-the-peak"),
         *("controller-restarted-at-the-peak", "owner-reverts-the-floor"),
+        *("impatient-clients", "impatient-clients-at-nine"),
     }
 
 
