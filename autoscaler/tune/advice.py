@@ -41,7 +41,7 @@ PRESENT = 0.7
 TOLERANCE = 0.1
 """Of an HPA that says none: it moves only when measured / target is further from 1."""
 
-DRAW = 0.5
+DRAW = 1.0
 """What one replayed day must say, per unit of target, for a target below the usual one."""
 
 REPLAYED_DAYS = 7
