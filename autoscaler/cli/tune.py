@@ -195,13 +195,13 @@ def _own(policy: TidePolicy, given: dict[str, object]) -> tuple[History, str]:
     from autoscaler.cli.options import configuration
 
     config = given["config"]
-    if given["prometheus"] is None and config is None:
-        raise InputError("--prometheus URL, --config FILE or --trace FILE: one is needed")
     settings = configuration(
         config if isinstance(config, Path) else None, text(given["prometheus"]), None
     )
+    if settings.prometheus.url is None:
+        raise InputError("--prometheus URL, --config FILE or --trace FILE: one is needed")
     history = PrometheusDemand(settings.prometheus, step=settings.step).read(policy, wall_clock())
-    return history, settings.prometheus.url or "Prometheus"
+    return history, settings.prometheus.url
 
 
 def _write(found: Tuned, out: Path) -> None:
