@@ -40,8 +40,14 @@ HALF_LIFE = 3600.0
 BACK = 0.5
 """Part of the usual range under which the forecasts are believed again."""
 
-SHARES = (0.5, 0.9)
+BEYOND = 1.2
+"""Times the 99th percentile of the share in the backtest that is still usual."""
+
+SHARES = (0.6, 0.9)
 """Share of misses that is not out of range whatever the backtest says, and that always is."""
+
+LEVEL = 0.95
+"""Quantile of the last day's changes that is ordered on while fallen back."""
 
 
 def usual_of(loss: Floats, step: float) -> Usual:
@@ -59,7 +65,7 @@ def usual_of(loss: Floats, step: float) -> Usual:
     for i, miss in enumerate((known > bound).tolist()):
         share = fade * share + (1 - fade) * miss
         shares[i] = share
-    return Usual(loss=bound, share=float(np.clip(np.quantile(shares, 0.99), *SHARES)))
+    return Usual(loss=bound, share=float(np.clip(BEYOND * np.quantile(shares, 0.99), *SHARES)))
 
 
 def fading(step: float) -> float:
@@ -147,10 +153,6 @@ def _safer(need: Need, series: Series, capacity: float, seconds: float) -> Need:
         least=least,
         most=most,
     )
-
-
-LEVEL = 0.95
-"""Quantile of the last day's changes that is ordered on."""
 
 
 def _fell(live: Live, usual: Usual) -> Reason:

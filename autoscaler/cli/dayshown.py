@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoscaler.capacity import ACTUATION, lead_time
-from autoscaler.cli import advised
+from autoscaler.cli import accuracyshown, advised
 from autoscaler.cli.dayahead import DayAhead
 from autoscaler.cli.options import duration_text
 from autoscaler.model import Floats, Knowledge
@@ -157,6 +157,7 @@ def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
         ("Cold start", cold_start_text(spec)),
         ("Ceiling", "not known" if day.ceiling is None else str(day.ceiling)),
     ]
+    facts += [("Accuracy", line) for line in accuracyshown.lines_of(known)]
     if known.advice is not None:
         facts += advised.lines_of(known.advice, day.stands)
     if day.assumed:
@@ -206,6 +207,7 @@ def document_of(day: DayAhead) -> dict[str, Any]:
         "orderLevel": known.order_level,
         "cover": known.cover,
         "tide": known.tide,
+        "accuracy": accuracyshown.documents_of(known),
         "replicaHours": day.replica_hours,
         "advice": None if known.advice is None else advised.document_of(known.advice, day.stands),
         "changes": [

@@ -11,6 +11,7 @@ import numpy as np
 
 from autoscaler.adapters.telemetry import schema
 from autoscaler.adapters.telemetry.reader import Record
+from autoscaler.cli import accuracyshown
 from autoscaler.cli.options import duration_text, in_zone
 from autoscaler.model import FROM_CALENDAR, Code, Decision, Knowledge, Mark, Reason, Series
 from autoscaler.report import value_text
@@ -98,6 +99,9 @@ def _rows(told: Explanation) -> Iterator[tuple[str, list[str]]]:
         if decision.calendar:
             yield "Calendar", _reasons(decision.calendar)
         yield "2 Forecast", [_forecast(decision, told)]
+        if told.knowledge is not None:
+            live = accuracyshown.live_line(told.knowledge, decision.memory.live)
+            yield "Accuracy", [*accuracyshown.lines_of(told.knowledge), live]
         yield "3 Need", [_need(decision, told)]
         told_by = GUARDS | FROM_CALENDAR
         planned = [r for r in decision.reasons if r.code not in told_by]
@@ -272,6 +276,7 @@ def document_of(told: Explanation) -> dict[str, Any]:
             for label, texts in _rows(told)
             if label != "Replay"
         },
+        "accuracy": accuracyshown.documents_of(told.knowledge) if told.knowledge else [],
         "recorded": record.result,
         "replayed": None if decision is None else schema.decision_document(decision),
     }

@@ -251,4 +251,33 @@ MUTATIONS = (
         "    order = largest_ahead(need.order, 0)\n",
         "tests/core/test_floor_paths.py::test_a_need_within_the_lead_is_ordered_now",
     ),
+    # the safer side
+    Mutation(
+        "falling-back-lowers",
+        "fallback.py",
+        "        order=np.maximum(need.order, order),\n",
+        "        order=order,\n",
+        "tests/core/test_fallback.py::TestNeed::test_it_is_never_lowered",
+    ),
+    Mutation(
+        "never-falls-back",
+        "fallback.py",
+        "live.fallen is None and live.missed > usual.share",
+        "False",
+        "tests/core/test_fallback.py::TestWhen::test_hours_of_misses_are_and_it_says_so_with_numbers",
+    ),
+    Mutation(
+        "falls-back-on-a-handful-of-minutes",
+        "fallback.py",
+        "missed = fade * missed + (1 - fade) * miss",
+        "missed = float(miss)",
+        "tests/core/test_fallback.py::TestWhen::test_a_handful_of_minutes_however_bad_is_not_enough",
+    ),
+    Mutation(
+        "fallen-for-ever",
+        "fallback.py",
+        "    if live.fit != knowledge.fitted_at:\n",
+        "    if live.fit is None:\n",
+        "tests/core/test_fallback.py::TestWhen::test_the_next_fit_begins_anew",
+    ),
 )

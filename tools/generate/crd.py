@@ -250,11 +250,30 @@ def _knowledge() -> dict[str, Any]:
         "standing": _field("string", "What stood before, and stays within the noise."),
         "replayedDays": _count("Days of the past on which the candidates were compared."),
         "score": _field("number", "Replayed score of `candidate`; lower is better."),
+        "accuracy": {
+            "type": "array",
+            "description": "How good its forecasts were on days that it did not know; losses are "
+            "mean pinball losses in the unit of the demand.",
+            "items": _field("object", "One horizon.", properties=_accuracy()),
+        },
         "scores": _field(
             "object",
             "Replayed scores, for each forecaster that of its best rule.",
             additionalProperties={"type": "number"},
         ),
+    }
+
+
+def _accuracy() -> dict[str, Any]:
+    """Fields of how good forecasts of one horizon were."""
+    return {
+        "horizon": _field("string", "How far ahead: the lead time, 1 h, 1 d."),
+        "loss": _field("number", "Of the median."),
+        "upperLoss": _field("number", "Of the 0.99 quantile."),
+        "coverage": _field("number", "Share of demand at or below the 0.99 quantile."),
+        "bias": _field("number", "Mean of the median minus demand."),
+        "lastWeekLoss": _field("number", "Of the same time last week in place of the median."),
+        "worseThanLastWeek": _field("boolean", "Whether that would have been the better one."),
     }
 
 
@@ -281,7 +300,7 @@ def _advice() -> dict[str, Any]:
 
 
 def _conditions() -> dict[str, Any]:
-    """Conditions as everywhere in Kubernetes: Ready, Acting, InDoubt, Capped."""
+    """Conditions as everywhere in Kubernetes: Ready, Acting, InDoubt, Capped, FellBack."""
     properties = {
         "type": {"type": "string", "maxLength": 316},
         "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
@@ -293,7 +312,8 @@ def _conditions() -> dict[str, Any]:
     return {
         "type": "array",
         "description": "Ready: decisions are made. Acting: floors are written. InDoubt: the inputs "
-        "are distrusted, nothing is lowered. Capped: the ceiling is below the need.",
+        "are distrusted, nothing is lowered. Capped: the ceiling is below the need. FellBack: "
+        "demand is not what was learnt, so the safer side decides.",
         "items": {
             "type": "object",
             "required": ["type", "status", "reason", "message", "lastTransitionTime"],

@@ -8,7 +8,9 @@ from typing import Any
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
+from autoscaler.adapters.telemetry.accuracy import FAMILIES, SAMPLES
 from autoscaler.adapters.telemetry.metrics import LEVELS, OWN, STAGES, Metrics
+from autoscaler.forecast.accuracy import NAIVE
 from autoscaler.model import Outcome
 
 _RULES = (
@@ -40,10 +42,13 @@ as in `deploy/components/monitoring`.
 _LABELS = {
     "code": "a doubt's code, see [reasons](reasons.md)",
     "dependency": "`prometheus`",
+    "horizon": "`lead` (a cold start and its actuation), `1h`, `1d`",
     "kind": "an error's code or class",
+    "naive": ", ".join(f"`{each}`" for each in NAIVE),
     "outcome": ", ".join(f"`{each}`" for each in Outcome),
     "quantile": ", ".join(f"`{each:g}`" for each in LEVELS),
     "result": "`learnt`, `failed`, `late`",
+    "sample": ", ".join(f"`{each}`" for each in SAMPLES),
     "stage": ", ".join(f"`{each}`" for each in STAGES),
     "state": "`tended`, `refused` (cannot be used), `releasing` (gone, floor not given back yet)",
     "timer": "`policies`, `watch`, `give-back`",
@@ -59,6 +64,7 @@ def text() -> str:
         _HEAD,
         "## Of each policy\n\nLabels `namespace` and `policy`, and those named.\n",
         _table(own, skip=OWN),
+        _accuracy(),
         "## Of the controller\n",
         _table(rest, skip=()),
         _values(found),
@@ -78,10 +84,26 @@ def _table(metrics: list[MetricWrapperBase], skip: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _accuracy() -> str:
+    """How good forecasts are, as rows."""
+    lines = [
+        "How good forecasts are, by horizon: in the nightly `backtest` on days that they did not "
+        "know, and `live`, since this controller began. Pinball losses; see "
+        "[accuracy](../how-to/accuracy.md).\n",
+        "| metric | type | labels | meaning |",
+        "|---|---|---|---|",
+    ]
+    for name, (text, labels) in FAMILIES.items():
+        further = ", ".join(f"`{label}`" for label in labels if label not in OWN)
+        lines.append(f"| `foretide_{name}` | gauge | {further or '–'} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
 def _values(metrics: list[MetricWrapperBase]) -> str:
     """Say what each further label can be."""
-    names = sorted({label for metric in metrics for label in metric._labelnames} - set(OWN))
-    lines = [f"- `{name}`: {_LABELS[name]}" for name in names]
+    names = {label for metric in metrics for label in metric._labelnames}
+    names |= {label for _, labels in FAMILIES.values() for label in labels}
+    lines = [f"- `{name}`: {_LABELS[name]}" for name in sorted(names - set(OWN))]
     return "## Labels\n\n" + "\n".join(lines) + "\n"
 
 

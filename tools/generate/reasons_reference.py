@@ -55,6 +55,10 @@ _PLAN = {
     "Asleep": "`floor.min: 0`: no demand for a whole `release.breakEven` and none foreseen.",
     "Pinned": "`forecast.use` of the policy; `foretide tune` tells what others would cost.",
     "NoTide": "Nothing in the past says when demand comes: the HPA alone may be the right answer.",
+    "WorseThanLastWeek": "Of the forecaster, on days that it did not know ([accuracy]"
+    "(../how-to/accuracy.md)); in `plan`, `explain` and the status.",
+    "FellBack": "The forecasts of the newest fit miss as they never did in their backtest: "
+    "demand is not what was learnt ([what to do](../how-to/accuracy.md)).",
     "Reverted": "Somebody moved the floor after us. They win for now; the quiet doubles each "
     "time, up to 30 min ([GitOps](../how-to/gitops.md)).",
 }

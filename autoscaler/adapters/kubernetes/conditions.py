@@ -1,7 +1,8 @@
 """What a decision means in the words of Kubernetes: conditions and status fields. Pure.
 
 Ready: decisions are made. Acting: floors are written. InDoubt: the inputs are distrusted, nothing
-is lowered. Capped: the ceiling or the policy's maximum is below what is wanted.
+is lowered. Capped: the ceiling or the policy's maximum is below what is wanted. FellBack: forecasts
+miss too often, so the safer side decides.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def conditions_of(
     result: Result,
     refusal: Refusal | None = None,
 ) -> tuple[Condition, ...]:
-    """All four conditions of one cycle; only `Ready` when there was nothing to decide about.
+    """All five conditions of one cycle; only `Ready` when there was nothing to decide about.
 
     `refusal` says that the newest version of the policy cannot be used, so an older one was.
     """
@@ -69,6 +70,7 @@ def conditions_of(
         _acting(policy, observation, decision, result),
         _in_doubt(decision.doubts),
         _capped(decision),
+        _fell_back(decision),
     )
 
 
@@ -154,6 +156,15 @@ def _capped(decision: Decision) -> Condition:
     if not caps or decision.uncapped <= decision.floor:
         return _condition("Capped", False, "WithinBounds", "")
     return _condition("Capped", True, str(caps[-1].code), "; ".join(c.sentence for c in caps))
+
+
+def _fell_back(decision: Decision) -> Condition:
+    """Whether forecasts miss so often that the safer side decides; not its share, which moves."""
+    if decision.memory.live.fallen is None:
+        return _condition("FellBack", False, "AsLearnt", "")
+    since = timestamp(decision.memory.live.fallen)
+    message = f"since {since} demand is not what was learnt: the safer side decides"
+    return _condition("FellBack", True, str(Code.FELL_BACK), message)
 
 
 def _condition(kind: str, status: bool, reason: str, message: str) -> Condition:

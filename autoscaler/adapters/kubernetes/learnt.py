@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 from autoscaler.adapters.kubernetes.resources import Json
-from autoscaler.model import Knowledge
+from autoscaler.forecast.accuracy import horizon_name, loses
+from autoscaler.model import Accuracy, Knowledge
 
 VERSION = 1
 
@@ -23,6 +24,8 @@ def learnt(knowledge: Knowledge, fitted_at: str) -> Json:
     }
     if math.isfinite(knowledge.span):
         record["spanDays"] = round(knowledge.span / 86_400.0, 1)
+    if knowledge.accuracy:
+        record["accuracy"] = [_accuracy(each) for each in knowledge.accuracy]
     choice = knowledge.choice
     if choice is None:
         return record
@@ -33,6 +36,27 @@ def learnt(knowledge: Knowledge, fitted_at: str) -> Json:
         record["score"] = round(knowledge.scores[choice.name], 3)
     scores = best_of_each(knowledge)
     return {**record, "scores": scores} if scores else record
+
+
+def _accuracy(found: Accuracy) -> Json:
+    """How good forecasts of one horizon were on days that they did not know."""
+    record: Json = {
+        "horizon": horizon_name(found.horizon),
+        "loss": _digits(found.median),
+        "upperLoss": _digits(found.upper),
+        "coverage": round(found.coverage, 4),
+        "bias": _digits(found.bias),
+    }
+    if "last-week" in found.naive:
+        record["lastWeekLoss"] = _digits(found.naive["last-week"])
+    if loses(found):
+        record["worseThanLastWeek"] = True
+    return record
+
+
+def _digits(value: float) -> float:
+    """Three digits: who needs more asks the metrics."""
+    return float(f"{value:.3g}")
 
 
 def best_of_each(knowledge: Knowledge) -> dict[str, float]:

@@ -22,8 +22,14 @@ from autoscaler.ports import Refusal
 _log = logging.getLogger(__name__)
 
 # the status of a condition that somebody should look at
-_WORRYING = {"Ready": False, "InDoubt": True, "Capped": True}
-_ACTION = {"Ready": "Observe", "Acting": "Write", "InDoubt": "Decide", "Capped": "Decide"}
+_WORRYING = {"Ready": False, "InDoubt": True, "Capped": True, "FellBack": True}
+_ACTION = {
+    "Ready": "Observe",
+    "Acting": "Write",
+    "InDoubt": "Decide",
+    "Capped": "Decide",
+    "FellBack": "Decide",
+}
 
 
 class ClusterRecorder:

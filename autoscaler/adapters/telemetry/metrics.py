@@ -17,6 +17,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
+from autoscaler.adapters.telemetry.accuracy import AccuracyMetrics
 from autoscaler.model import Code, Decision, Knowledge, Memory, Observation, Outcome, Result
 from autoscaler.policy import TidePolicy
 
@@ -39,6 +40,8 @@ class Metrics:
         self._lock = threading.Lock()
         self._of_decisions()
         self._of_the_controller()
+        self.accuracy = AccuracyMetrics()
+        self.registry.register(self.accuracy)
 
     def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
         """Gauge in our registry."""
@@ -154,6 +157,7 @@ class Metrics:
         _set(self.fitted, own, None if knowledge is None else knowledge.fitted_at)
         self._history(own, observation, decision)
         self._decision(own, decision)
+        self.accuracy.record(policy, knowledge, decision)
 
     def _history(self, own: tuple[str, str], observation: Observation, decision: Decision) -> None:
         """Newest demand and its age; unknown ones have no series."""
@@ -192,6 +196,7 @@ class Metrics:
 
     def forget(self, policy: TidePolicy) -> None:
         """Remove the series of a policy that is gone."""
+        self.accuracy.forget(policy)
         with self._lock:
             self._doubts.pop(policy.key, None)
         own = (policy.metadata.namespace, policy.metadata.name)

@@ -1,0 +1,60 @@
+"""How good forecasts were, told by `plan` and `explain`: a line a horizon, and who was better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoscaler.forecast.accuracy import UPPER, horizon_name, loses, worse_than_last_week
+from autoscaler.model import Accuracy, Knowledge, Live
+from autoscaler.report import value_text
+
+_WORDS = {
+    "last-value": "last value",
+    "yesterday": "same time yesterday",
+    "last-week": "same time last week",
+}
+
+
+def lines_of(known: Knowledge) -> tuple[str, ...]:
+    """Sentences on days that the forecasts did not know; empty when none could be judged."""
+    lost = [f"{r.code}: {r.sentence}" for r in worse_than_last_week(known.accuracy)]
+    return (*(_line(each) for each in known.accuracy), *lost)
+
+
+def _line(found: Accuracy) -> str:
+    """Sentence about one horizon."""
+    naive = ", ".join(f"{_WORDS[name]} {value_text(v)}" for name, v in found.naive.items())
+    against = f" ({naive})" if naive else ""
+    return (
+        f"{horizon_name(found.horizon)} ahead: pinball loss {value_text(found.median)} at P50"
+        f"{against}, {value_text(found.upper)} at P{UPPER * 100:g}, under which "
+        f"{found.coverage:.1%} lay; bias {found.bias:+.2g}"
+    )
+
+
+def live_line(known: Knowledge, live: Live) -> str:
+    """Say how the forecasts since the fit fare, at the lead."""
+    if known.usual is None:
+        return "since the fit: not judged, since there was no day to judge the forecaster on"
+    fell = "" if live.fallen is None else "; out of range, so the safer side decides"
+    return (
+        f"since the fit: {live.missed:.0%} of the last hours' forecasts missed, up to "
+        f"{known.usual.share:.0%} is usual{fell}"
+    )
+
+
+def documents_of(known: Knowledge) -> list[dict[str, Any]]:
+    """Every number, for JSON; losses and bias in demand per second, horizons in seconds."""
+    return [
+        {
+            "horizon": each.horizon,
+            "judged": each.count,
+            "medianLoss": each.median,
+            "upperLoss": each.upper,
+            "coverage": each.coverage,
+            "bias": each.bias,
+            "naiveLoss": dict(each.naive),
+            "worseThanLastWeek": loses(each),
+        }
+        for each in known.accuracy
+    ]
