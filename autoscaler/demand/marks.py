@@ -80,11 +80,14 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
     before = max(2, round(BEFORE / step))
     day = round(86_400.0 / step)
     for start, stop in zip(*runs(low), strict=True):
+        if any(start >= ago and low[start - ago] for ago in (day, 7 * day)):
+            continue
         lead = values[max(0, start - before) : start]
         lead = lead[~np.isnan(lead)]
-        if len(lead) < 2 or lead.min() < BUSY * float(np.median(lead)) or lead[-1] <= 10 * limit:
+        if len(lead) < 2 or lead[-1] <= 10 * limit:
             continue
-        if any(start >= ago and low[start - ago] for ago in (day, 7 * day)):
+        lead = np.sort(lead)  # its median without the price of `np.median`, a decision's half
+        if lead[0] < BUSY * (lead[(len(lead) - 1) // 2] + lead[len(lead) // 2]) / 2:
             continue
         marks[start : min(stop, start + round(LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)
 
