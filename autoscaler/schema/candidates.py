@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 AUTO = "auto"
 AHEAD = "ahead"
-SHAPES = ("no-tide", "yesterday", "last-week", "profile", "autoreg")
+SHAPES = ("no-tide", "yesterday", "last-week", "profile", "intermittent", "autoreg")
 """Forecasters that order on a quantile."""
 
 LEAST_LEVEL, MOST_LEVEL = 0.5, 0.998
