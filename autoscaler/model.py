@@ -392,6 +392,7 @@ class Target:
     floor_given : whether the floor stood in the object (an absent field cannot be tested for)
     annotated : whether the object has an annotations map at all
     lowest : smallest floor that it takes and can be woken from: 0, or else 1
+    controller : which controller wrote last (from our annotation), None when it did not say
     """
 
     uid: str
@@ -405,6 +406,7 @@ class Target:
     floor_given: bool = True
     annotated: bool = True
     lowest: int = 1
+    controller: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,6 +112,12 @@ def leadership_of(config: Config, cluster: Cluster, clock: Clock) -> Leadership:
     )
 
 
+def name_of(config: Config) -> str:
+    """Name of this controller and its replicas: the Lease that they share."""
+    election = config.leader_election
+    return f"{election.namespace or own_namespace()}/{election.name}"
+
+
 def timing_of(config: Config) -> Timing:
     """How long a lease holds, and so how long a write may take."""
     election = config.leader_election
@@ -164,6 +170,7 @@ class Root:
             observe_only=config.observe_only,
             written=targets.forget,
             timeouts=timing_of(config).write_timeouts,
+            controller=name_of(config),
         )
         return Wiring(
             source=policies_of(config, cluster),
@@ -177,6 +184,7 @@ class Root:
                 namespaces=config.kubernetes.namespaces,
                 observe_only=config.observe_only,
                 timeouts=timing_of(config).write_timeouts,
+                controller=name_of(config),
             ),
             learner=self.learner or Elsewhere(),
             clock=clock,

@@ -437,6 +437,39 @@ def test_who_may_not_write_gives_nothing_back(world: World, options: Json, messa
     assert world.get_hpa()["spec"]["minReplicas"] == 7
 
 
+def test_what_another_controller_wrote_is_its_own_to_give_back(world: World):
+    policy, other = raised(world), raised(world, "other")
+    ours = KubernetesFloors(
+        world.cluster, may_write=always, timeouts=PATIENT, controller="a/foretide"
+    )
+    ours.write(policy, observe(world, policy), 8)
+    assert world.get_hpa()["metadata"]["annotations"][ORIGINAL_FLOOR] == "2 by a/foretide"
+    clock = Clock()
+    theirs, mine = (
+        giving_back(world, clock, controller=name) for name in ("b/foretide", "a/foretide")
+    )
+    for _ in range(2):
+        assert theirs.sweep(Listed(policies=(other,))) == ()
+        found = mine.sweep(Listed(policies=(other,)))
+        clock.now += 10_000
+    assert [(returned.done, returned.original) for returned in found] == [(True, 2)]
+    assert ORIGINAL_FLOOR not in world.get_hpa()["metadata"].get("annotations", {})
+    # what was written before anybody put a name on it is anyone's, as ever
+    assert [returned.done for returned in theirs.sweep(Listed(policies=(policy,)))] == [False]
+
+
+def test_who_takes_a_target_over_puts_its_name_on_it(world: World):
+    world.hpa()
+    policy = world.policy()
+    for name, floor in (("a/foretide", 5), ("b/foretide", 6), ("b/foretide", 7)):
+        writer = KubernetesFloors(
+            world.cluster, may_write=always, timeouts=PATIENT, controller=name
+        )
+        assert writer.write(policy, observe(world, policy), floor) is Outcome.WRITTEN
+        assert observe(world, policy).controller == name
+    assert observe(world, policy).original == 2
+
+
 def test_a_floor_below_the_original_is_raised_at_once(world: World):
     raised(world, floor=1)
     (returned,) = giving_back(world, Clock()).sweep(Listed(policies=(world.policy("other"),)))

@@ -160,3 +160,22 @@ def test_a_floor_of_zero_needs_something_that_wakes(found: Json, lowest: int, wh
     said = why_not_zero(found)
     assert why in said
     assert bool(said) == bool(why)
+
+
+def test_the_annotation_names_who_wrote() -> None:
+    found = hpa(annotations={ORIGINAL_FLOOR: "1 by a/foretide"})
+    target = Hpa().read(found)
+    assert (target.original, target.controller) == (1, "a/foretide")
+    stood = {
+        "op": "test",
+        "path": "/metadata/annotations/foretide.dev~1original-floor",
+        "value": "1 by a/foretide",
+    }
+    assert stood in Hpa().move(target, 5, "a/foretide")
+    assert Hpa().move(target, 5, "b/foretide")[-2:] == [
+        stood,
+        {**stood, "op": "replace", "value": "1 by b/foretide"},
+    ]
+    other = hpa(annotations={ORIGINAL_FLOOR: "1 by b/foretide"})
+    assert "original-floor 1 → 1 by b/foretide" in Hpa().moved(target, other)
+    assert Hpa().moved(target, found) == ""

@@ -37,6 +37,8 @@ class KubernetesFloors:
         Told of every policy whose target was written to (`KubernetesTargets.forget`).
     timeouts : Timeouts
         Ends of the write itself; together less than lease - renew.
+    controller : str
+        Name of this controller and its replicas, noted on what they write to; "" for none.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class KubernetesFloors:
         observe_only: bool = False,
         written: Callable[[TidePolicy], None] | None = None,
         timeouts: Timeouts = WRITE,
+        controller: str = "",
     ) -> None:
         self._cluster = cluster
         self._may_write = may_write
         self._observe_only = observe_only
         self._written = written
         self._timeouts = timeouts
+        self._controller = controller
 
     def write(self, policy: TidePolicy, target: Target, floor: int) -> Outcome:
         """Move the floor of `target` to `floor` if the target is still as observed.
@@ -123,9 +127,8 @@ class KubernetesFloors:
         """Send the patch; a 422 is told apart by reading again and comparing."""
         reference, namespace = policy.spec.target_ref, policy.metadata.namespace
         at = (namespace, reference.name)
-        send_guarded(
-            self._cluster, kind, at, target, kind.move(target, floor), timeouts=self._timeouts
-        )
+        operations = kind.move(target, floor, self._controller)
+        send_guarded(self._cluster, kind, at, target, operations, timeouts=self._timeouts)
         if self._written is not None:
             self._written(policy)
 

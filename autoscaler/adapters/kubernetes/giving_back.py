@@ -94,9 +94,12 @@ class GivingBack:
         As for `KubernetesFloors`.
     clock : callable
         Monotonic seconds.
+    controller : str
+        As for `KubernetesFloors`: what another controller wrote is its own to give back, since its
+        policies are not ours to see. What bears no name is anyone's.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one keyword for each thing that tests and command set
         self,
         cluster: Cluster,
         *,
@@ -106,8 +109,10 @@ class GivingBack:
         after: float = 600.0,
         timeouts: Timeouts = WRITE,
         clock: Callable[[], float] = time.monotonic,
+        controller: str = "",
     ) -> None:
         self._cluster = cluster
+        self._controller = controller
         self._may_write = may_write
         self._namespaces = tuple(namespaces)
         self._observe_only = observe_only
@@ -157,7 +162,9 @@ class GivingBack:
         orphans = [
             marked
             for marked in find_marked(self._cluster, self._namespaces)
-            if marked.place not in named and marked.namespace not in unclear
+            if marked.place not in named
+            and marked.namespace not in unclear
+            and marked.target.controller in {None, self._controller}
         ]
         now = self._clock()
         self._since = {

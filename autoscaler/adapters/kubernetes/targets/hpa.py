@@ -1,8 +1,9 @@
 """autoscaling/v2 HorizontalPodAutoscaler: the floor is `spec.minReplicas`.
 
-The annotation `foretide.dev/original-floor` keeps, as a whole number, the floor that was found:
-the one that somebody else wrote last. When somebody moves the floor after us (managedFields then
-name them and no longer us), what they wrote becomes the original, since it is the newer wish.
+The annotation `foretide.dev/original-floor` keeps, as `4 by foretide/foretide`, the floor that was
+found (the one that somebody else wrote last) and which controller wrote. When somebody moves the
+floor after us (managedFields then name them and no longer us), what they wrote becomes the
+original, since it is the newer wish.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _OURS = f"{_ANNOTATIONS}/{ORIGINAL_FLOOR.replace('/', '~1')}"
 _DEFAULT_FLOOR = 1  # what the API server means by an absent minReplicas
 _FROM_OUTSIDE = {"Object", "External"}
 _WAKES = "ScaledToZero"
-_WHOLE = re.compile(r"^(?:0|[1-9]\d{0,8})$")
+_MARK = re.compile(r"^(0|[1-9]\d{0,8})(?: by (\S{1,320}))?$")
 
 
 class Hpa:
@@ -73,6 +74,7 @@ class Hpa:
             paused=is_paused(found),
             floor_given=floor is not None,
             annotated="annotations" in metadata,
+            controller=_controller(found),
             lowest=1 if floor != 0 and why_not_zero(found) else 0,
         )
 
@@ -87,7 +89,7 @@ class Hpa:
             name=reference["name"],
         )
 
-    def move(self, target: Target, floor: int) -> list[Json]:
+    def move(self, target: Target, floor: int, controller: str = "") -> list[Json]:
         """JSON Patch that moves the floor, tested against everything that was relied on.
 
         What is absent cannot be tested for: then the resourceVersion stands for it.
@@ -97,13 +99,18 @@ class Hpa:
             {"op": "replace" if target.floor_given else "add", "path": _FLOOR, "value": floor}
         )
         if not target.annotated:
-            found = {ORIGINAL_FLOOR: str(target.floor)}
+            found = {ORIGINAL_FLOOR: _mark(target.floor, controller)}
             operations.append({"op": "add", "path": _ANNOTATIONS, "value": found})
         elif target.original is None or target.original == target.floor:
             # also when somebody else moved the floor after us: theirs is the original now
-            operations.append({"op": "add", "path": _OURS, "value": str(target.floor)})
+            value = _mark(target.floor, controller)
+            operations.append({"op": "add", "path": _OURS, "value": value})
         else:
-            operations.append({"op": "test", "path": _OURS, "value": str(target.original)})
+            stood = _mark(target.original, target.controller)
+            operations.append({"op": "test", "path": _OURS, "value": stood})
+            if controller and controller != target.controller:
+                value = _mark(target.original, controller)
+                operations.append({"op": "replace", "path": _OURS, "value": value})
         return operations
 
     def give_back(self, target: Target) -> list[Json]:
@@ -133,10 +140,11 @@ class Hpa:
             changes.append(f"minReplicas {observed.floor} → {floor}{_by(found)}")
         if spec.get("maxReplicas") != observed.ceiling:
             changes.append(f"maxReplicas {observed.ceiling} → {spec.get('maxReplicas')}")
-        if raw is None or not _WHOLE.match(raw):
+        if raw is None or not _MARK.match(raw):
             lost = raw is not None or observed.original is not None
         else:  # read as it was observed: a floor that somebody wrote after us is the original
-            lost = _original(found, metadata["name"]) != observed.original
+            ours = _original(found, metadata["name"]), _controller(found)
+            lost = ours != (observed.original, observed.controller)
         if lost:
             changes.append(f"annotation {ORIGINAL_FLOOR} {observed.original} → {raw}")
         by_version = not (observed.floor_given and observed.annotated)
@@ -187,7 +195,8 @@ def _original(found: Json, name: str) -> int | None:
     raw = annotation(found, ORIGINAL_FLOOR)
     if raw is None:
         return None
-    if not _WHOLE.match(raw):
+    mark = _MARK.match(raw)
+    if mark is None:
         raise TargetRefused(
             f"{name}: annotation {ORIGINAL_FLOOR} is {raw!r}, not a whole number; write the floor "
             "that is to be restored into it, or remove the annotation to take the present one",
@@ -198,7 +207,18 @@ def _original(found: Json, name: str) -> int | None:
     if writers and FIELD_MANAGER not in writers and FIELD_MANAGER in ours:
         floor: int | None = (found.get("spec") or {}).get("minReplicas")
         return _DEFAULT_FLOOR if floor is None else floor
-    return int(raw)
+    return int(mark[1])
+
+
+def _controller(found: Json) -> str | None:
+    """Name of the controller that wrote our annotation, None where it bears none."""
+    mark = _MARK.match(annotation(found, ORIGINAL_FLOOR) or "")
+    return None if mark is None else mark[2]
+
+
+def _mark(original: int, controller: str | None) -> str:
+    """Text of our annotation."""
+    return f"{original} by {controller}" if controller else str(original)
 
 
 def _guard(target: Target) -> list[Json]:

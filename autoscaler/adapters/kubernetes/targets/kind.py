@@ -45,8 +45,11 @@ class TargetKind(Protocol):
         """Workload that the target scales."""
         ...
 
-    def move(self, target: Target, floor: int) -> list[Json]:
-        """JSON Patch that moves the floor if the target is still as observed."""
+    def move(self, target: Target, floor: int, controller: str = "") -> list[Json]:
+        """JSON Patch that moves the floor if the target is still as observed.
+
+        `controller` is noted in our annotation, so that another one knows whose floor it is.
+        """
         ...
 
     def give_back(self, target: Target) -> list[Json]:
