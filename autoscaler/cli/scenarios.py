@@ -11,22 +11,22 @@ import click
 from autoscaler.cli.options import ExitCode, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from autoscaler.simulator.asking import Asked
+    from autoscaler.simulator.reading import Question
 
 
-def run_scenarios(path: Path, *, out: Path | None, as_json: bool) -> int:
+def run_scenarios(path: Path, *, out: Path | None, as_json: bool, jobs: int = 1) -> int:
     """Run a scenario file or all of a folder, and print every claim with its number."""
-    from autoscaler.cli.simulating import progress, writing
-    from autoscaler.simulator.asking import ask
+    from autoscaler.cli.simulating import writing
     from autoscaler.simulator.reading import read_questions
 
     questions = read_questions(path)
     answers: list[Asked] = []
     interrupted = False
     try:
-        for question in questions:
-            with progress(quiet=as_json) as told:
-                asked = ask(question, told)
+        for asked in _asked(questions, jobs, quiet=as_json):
             answers.append(asked)
             if not as_json:
                 _show(asked)
@@ -45,6 +45,25 @@ def run_scenarios(path: Path, *, out: Path | None, as_json: bool) -> int:
         say(f"interrupted: {len(answers)} of {len(questions)} scenarios were played")
         return ExitCode.INTERRUPTED
     return ExitCode.FAILED if failed else ExitCode.DONE
+
+
+def _asked(questions: Sequence[Question], jobs: int, *, quiet: bool) -> Iterator[Asked]:
+    """Play the questions in their order, several at once when asked."""
+    from autoscaler.cli.simulating import progress
+    from autoscaler.simulator.asking import ask, ask_all
+
+    if jobs <= 1 or len(questions) < 2:
+        for question in questions:
+            with progress(quiet=quiet) as told:
+                asked = ask(question, told)
+            yield asked
+        return
+    answers = ask_all(questions, jobs)
+    for done in range(len(questions)):
+        with progress(quiet=quiet) as told:
+            told(questions[done].name, done / len(questions))
+            asked = next(answers)
+        yield asked
 
 
 def _show(asked: Asked) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from autoscaler.cli.options import (
     DURATION,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 # columns of the table on a terminal; the report has all of them
 BRIEF = ("run", "score", "95 %", "cost", "late", "hours", "starts")
+# what may stand beside --scenario
+BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
@@ -182,17 +185,26 @@ def command(**given: object) -> int:
             Path(str(path)),
             out=folder if isinstance(folder, Path) else None,
             as_json=bool(given["as_json"]),
+            jobs=whole(given["jobs"]),
         )
     return _one(given)
 
 
 def _one_source(given: dict[str, object]) -> None:
-    """Refuse two answers to one question: where the traffic comes from."""
+    """Refuse two answers to one question: where the traffic, the policy and the world come from."""
     sources = [f"--{name}" for name in ("trace", "prometheus", "scenario") if given[name]]
     if len(sources) > 1:
         raise InputError(f"found {' and '.join(sources)}; one of them says what arrives")
-    if given["scenario"] and given["policy"]:
-        raise InputError("found --policy and --scenario; a scenario brings its own policy")
+    if given["scenario"] is None:
+        return
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is ParameterSource.COMMANDLINE and parameter.name not in BESIDE_SCENARIOS:
+            raise InputError(
+                f"found --scenario and {parameter.opts[0]}; a scenario brings its own policy, "
+                "world and peers"
+            )
 
 
 def _list_peers(*, as_json: bool) -> int:

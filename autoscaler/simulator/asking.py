@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autoscaler.simulator.claims import Evidence, Verdict, judge
@@ -11,7 +11,7 @@ from autoscaler.simulator.peers import Peer
 from autoscaler.simulator.plain import PlainWorld
 from autoscaler.simulator.production import Flight, fly, run_of
 from autoscaler.simulator.reading import Question
-from autoscaler.simulator.runs import Run, best_run, play
+from autoscaler.simulator.runs import Run, best_run, play, workers
 from autoscaler.simulator.scenario import Scenario, troubles_of, world_of
 from autoscaler.simulator.simulation import Simulated
 
@@ -59,6 +59,17 @@ def ask(question: Question, progress: Progress = lambda _what, _share: None) -> 
         ),
         verdicts=tuple(judge(claim, answer.evidence) for claim in question.scenario.claims),
     )
+
+
+def ask_all(questions: Sequence[Question], jobs: int) -> Iterator[Asked]:
+    """Play several questions at once, in processes; the answers come in the questions' order."""
+    with workers(jobs) as pool:
+        waiting = [pool.submit(ask, question) for question in questions]
+        try:
+            for future in waiting:
+                yield future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -152,7 +152,9 @@ def plain_world(  # long: a third of it is the contract of its parameters
     history = 7 if days > 14 else 5
     if days < history + 3:
         raise TraceError(
-            f"{len(demand) / day:.1f} days of traffic; at least {history + 3} are needed"
+            f"{math.floor(100 * len(demand) / day) / 100:g} days of traffic; "
+            f"at least {history + 3} whole days are needed: {history} of history, 2 to settle, 1 "
+            "to be evaluated"
         )
     demand = demand[: days * day]
     if capacity is None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from signal import SIG_IGN, SIGINT, signal
 
 from autoscaler.model import Floats, Ints
 from autoscaler.replay import Replayed, clairvoyant
@@ -36,6 +38,11 @@ class Run:
     floors: Ints | None = None
     expected: Floats | None = None
     changes: tuple[tuple[int, str], ...] = ()
+
+
+def workers(jobs: int) -> ProcessPoolExecutor:
+    """Make processes that leave Ctrl-C to their parent, which alone knows what it means."""
+    return ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN))
 
 
 def best_run(world: PlainWorld) -> Run:

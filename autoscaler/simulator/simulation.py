@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from signal import SIG_IGN, SIGINT, signal
 
 import numpy as np
 
@@ -22,7 +20,7 @@ from autoscaler.simulator.peers import Peer
 from autoscaler.simulator.plain import PlainWorld, plain_world
 from autoscaler.simulator.ports import PlainTarget, RecordedDemand, SimulatedPorts
 from autoscaler.simulator.production import Flight, fly, run_of
-from autoscaler.simulator.runs import Run, best_run, play_all
+from autoscaler.simulator.runs import Run, best_run, play_all, workers
 from autoscaler.world.traffic import Traffic, Within, beginning, grid
 
 Progress = Callable[[str, float], None]
@@ -230,8 +228,7 @@ def _peers(
     if jobs <= 1 or len(against) < 2:
         yield from play_all(world, against, reference, tuned=tuned)
         return
-    # Ctrl-C reaches the whole group of a terminal: the parent alone decides what it means
-    with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
+    with workers(jobs) as pool:
         waiting = [pool.submit(_all, world, [peer], reference, tuned) for peer in against]
         try:
             for future in waiting:

@@ -21,6 +21,9 @@ spec:
 """
 
 
+OUT_OF_REACH = ("--step", "10m", "--out", "policy.yaml/x")
+
+
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "policy.yaml").write_text(POLICY)
@@ -92,7 +95,23 @@ def test_everything_in_a_folder(files):
             ("-f", "policy.yaml", "--trace", "traffic.csv", "--from", "30d", "--step", "10m"),
             "--from: found 30 days after the first row; allowed 5 to 8",
         ),
-        (("-f", "policy.yaml", "--trace", "traffic.csv", "--to", "6d"), "at least 8 are needed"),
+        (
+            ("-f", "policy.yaml", "--trace", "traffic.csv", "--to", "6d"),
+            "6 days of traffic; at least 8",
+        ),
+        (("--trace", "traffic.csv", "--prometheus", "http://:1"), "one of them says what arrives"),
+        (("--scenario", ".", "--step", "5m"), "found --scenario and --step"),
+        (("-f", "policy.yaml", "--scenario", "."), "found --scenario and -f"),
+        (("-f", "policy.yaml", "--trace", "traffic.csv", "--step", "7m"), "--step: found 420 s"),
+        (("-f", "policy.yaml", "--trace", "traffic.csv", "--step", "0s"), "--step: found 0 s"),
+        (
+            ("-f", "policy.yaml", "--trace", "traffic.csv", "--replicas-at-p99", "nan"),
+            "--replicas-at-p99: found nan",
+        ),
+        (
+            ("-f", "policy.yaml", "--trace", "traffic.csv", *OUT_OF_REACH),
+            "--out policy.yaml/x: policy.yaml/x cannot be written: Not a directory",
+        ),
     ],
 )
 def test_bad_questions_are_refused_in_words(files, words, message, monkeypatch):
@@ -134,3 +153,17 @@ def test_scenarios_end_with_1_when_a_claim_fails(files):
     assert "holds  score >= 1: score is" in answer.stdout
     assert "FAILED score < 0.5: score is" in answer.stdout
     assert (files / "out" / "small" / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_scenarios_in_processes_give_the_same_answer(files):
+    (files / "asked").mkdir()
+    for name in ("a", "b", "c"):
+        (files / "asked" / f"{name}.yaml").write_text(
+            f"question: {name}?\ntraffic: {{peak: 20, days: 4, seed: {ord(name)}}}\n"
+            "world: {step: 10m, history: 3d, settle: 1h}\nclaims: [score >= 1]\npeers: [kpa]\n"
+        )
+    one = call("simulate", "--scenario", files / "asked", "--json").stdout
+    two = call("simulate", "--scenario", files / "asked", "--json", "--jobs", "2").stdout
+    assert [each["name"] for each in json.loads(one)["scenarios"]] == ["a", "b", "c"]
+    assert one == two

@@ -49,7 +49,7 @@ def test_schema_and_names(folder, tmp_path, capsys):
     assert found["geometric_mean"]["hpa"] == pytest.approx((values[0] * values[1]) ** 0.5)
     assert found["one_minute"]["mean"]["hpa"] == pytest.approx(row["hpa"]["score"])
     told = capsys.readouterr()
-    assert "short: skipped: 2.1 days of traffic; at least 8 are needed" in told.err
+    assert "short: skipped: 2.08 days of traffic; at least 8 whole days" in told.err
     assert "zero: skipped: the P99 of the traffic is 0" in told.err
     assert "| **geometric mean** |" in told.out
 
