@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autoscaler.model import Accuracy, Code, Expected, Floats, Forecast, Mark, Reason, Series
+from autoscaler.model import Accuracy, Code, Expected, Floats, Forecast, Reason, Series
 
 UPPER = 0.99
 """Quantile whose coverage is promised."""
@@ -23,8 +23,8 @@ NAIVE = ("last-value", "yesterday", "last-week")
 MARGIN = 1.05
 """Times the loss of last week's value that counts as losing to it: less is noise."""
 
-LEAST = 288.0
-"""Forecasts that must have been judged before anything is said about them: a day, every 5 min."""
+LEAST = 96.0
+"""Forecasts that must have been judged before anything is said about them: a day's quarters."""
 
 
 def pinball(demand: Floats, forecast: Floats, level: float) -> Floats:
@@ -73,8 +73,8 @@ def accuracy_of(
 def relative_loss(demand: Floats, median: Floats, upper: Floats, capacity: float) -> Floats:
     """Loss of both quantiles against the load that was meant, same shape; small loads are tame.
 
-    In [0, 1.5] for any demand, so that no single minute outweighs others, and without a unit, so
-    that a service that grows is judged as before.
+    At most 1.5 where too little was expected, so that no single minute outweighs others, and
+    without a unit, so that a service that grows is judged as before.
     """
     loss = pinball(demand, median, 0.5) + pinball(demand, upper, UPPER)
     relative: Floats = loss / (np.maximum(demand, median) + capacity)
@@ -109,7 +109,7 @@ def _first(reached: Floats, level: float) -> int:
 def demand_at(series: Series, at: float) -> float:
     """Demand of the step that starts at `at`; NaN when it is not known for certain."""
     index = round((at - series.start) / series.step)
-    if not 0 <= index < len(series) or series.marks[index] & ~np.uint8(Mark.FILLED):
+    if not 0 <= index < len(series) or series.marks[index]:
         return float("nan")
     return float(series.values[index])
 
