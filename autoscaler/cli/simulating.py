@@ -88,14 +88,14 @@ def switches_of(given: dict[str, object]) -> Switches:
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Say in words that a folder or a file in it cannot be written."""
+def writing(path: Path, option: str = "--out") -> Iterator[None]:
+    """Say in words that a file, or a folder and what is in it, cannot be written."""
     try:
         yield
     except OSError as error:
-        where = error.filename or folder
+        where = error.filename or path
         raise InputError(
-            f"--out {folder}: {where} cannot be written: {error.strerror or error}"
+            f"{option} {path}: {where} cannot be written: {error.strerror or error}"
         ) from error
 
 

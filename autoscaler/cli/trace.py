@@ -62,11 +62,13 @@ def import_(kind: str, source: Path, out: Path, slot: float) -> int:
     `log` is CSV or JSON lines with a timestamp, and input and output tokens where known.
     `prometheus` is an answer of /api/v1/query_range, `grafana` the CSV of a panel.
     """
+    from autoscaler.cli.simulating import writing
     from autoscaler.simulator.foreign import write_traffic
     from autoscaler.simulator.formats import import_traffic
 
     imported = import_traffic(kind, source, slot)
-    write_traffic(imported, out)
+    with writing(out, "OUT"):
+        write_traffic(imported, out)
     for line in imported.refused[:10]:
         say(f"{source}: {line}")
     say(f"{out}: {len(imported.times)} slots; {len(imported.refused)} rows were not used")
@@ -88,7 +90,7 @@ def export(
     as_json: bool,
 ) -> int:
     """Take a policy's own history from Prometheus into a traffic file."""
-    from autoscaler.cli.simulating import one_policy
+    from autoscaler.cli.simulating import one_policy, writing
     from autoscaler.simulator.foreign import from_prometheus, write_traffic
     from autoscaler.simulator.formats import Imported
 
@@ -98,7 +100,8 @@ def export(
     )
     begins = traffic.start or 0.0
     columns = {"demand_per_second": traffic.values}
-    write_traffic(Imported(times=traffic.times + begins, columns=columns, absolute=True), out)
+    with writing(out, "OUT"):
+        write_traffic(Imported(times=traffic.times + begins, columns=columns, absolute=True), out)
     if as_json:
         print_json({"file": str(out), "rows": len(traffic.times), "begins": begins})
     else:
@@ -123,6 +126,7 @@ def describe(
     """Tell length, holes, peaks, the strength of the tide, and which kind of policy suits."""
     from dataclasses import asdict
 
+    from autoscaler.cli.simulating import writing
     from autoscaler.report import terminal, write_png
     from autoscaler.simulator import described
     from autoscaler.world.traffic import Per, read_traffic
@@ -132,8 +136,9 @@ def describe(
     found = described.describe(traffic)
     report = described.report_of(found, f"{file.name}, column {traffic.column}")
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        write_png(report, out / "profile.png")
+        with writing(out):
+            out.mkdir(parents=True, exist_ok=True)
+            write_png(report, out / "profile.png")
     for line in traffic.refused[:10]:
         say(f"{file}: {line}")
     if traffic.refused:

@@ -66,7 +66,7 @@ def describe(traffic: Traffic) -> Description:
         week_tide=week,
         day_profile=_profile(hourly, clock, DAY),
         week_profile=_profile(hourly, position % WEEK, WEEK),
-        advice=_advice(span / 86_400, day, week),
+        advice=_advice(span / 86_400, float(traffic.values.max()), day, week),
     )
 
 
@@ -111,8 +111,10 @@ def _strength(tide: float) -> str:
     return "too short to say" if np.isnan(tide) else f"{tide:.2f}"
 
 
-def _advice(days: float, day: float, week: float) -> str:
+def _advice(days: float, peak: float, day: float, week: float) -> str:
     """Say which kind of policy suits."""
+    if not peak:
+        return "There is no demand in it: every known row is 0"
     known = [tide for tide in (day, week) if not np.isnan(tide)]
     if not known:
         return f"{days:.1f} days are too short to see a tide; Foretide starts with the last minutes"

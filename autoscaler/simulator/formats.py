@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -40,6 +41,11 @@ class Imported:
     columns: Columns
     absolute: bool
     refused: tuple[str, ...] = ()
+
+
+LONGEST = 6_000_000
+"""Slots that requests are counted into (eleven years of minutes): one absurd time must not cost
+gigabytes."""
 
 
 @dataclass(slots=True)
@@ -86,6 +92,10 @@ def seconds_of(value: object) -> float:
     return found
 
 
+class _OtherKindError(Exception):
+    """The source is not of the kind that was said; the message says what was found."""
+
+
 def import_traffic(kind: str, source: Path, slot: float = 60.0) -> Imported:
     """Read a foreign source.
 
@@ -101,14 +111,20 @@ def import_traffic(kind: str, source: Path, slot: float = 60.0) -> Imported:
     """
     if kind not in KINDS:
         raise TraceError(f"no kind {kind!r}; known are {', '.join(KINDS)}")
+    if not slot > 0:
+        raise TraceError(f"--slot: found {slot:g} s; a slot is longer than nothing, such as 60s")
+    text = _text(source)
     try:
-        text = _text(source)
         imported = KINDS[kind](text, slot)
-    except (KeyError, IndexError, json.JSONDecodeError) as error:
-        raise TraceError(f"{source}: not {kind}: {type(error).__name__} {error}") from error
+    except _OtherKindError as error:
+        raise TraceError(f"{source}: not {kind}: {error}") from error
+    except json.JSONDecodeError as error:
+        raise TraceError(f"{source}:{error.lineno}: not {kind}: no JSON: {error.msg}") from error
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise TraceError(f"{source}: not {kind}: {_SHAPES[kind]} is expected") from error
     if len(imported.times) < 2:
-        few = "; ".join(imported.refused[:3])
-        raise TraceError(f"{source}: {len(imported.times)} usable slots as {kind}; {few}")
+        few = "; ".join((f"{len(imported.times)} usable slots as {kind}", *imported.refused[:3]))
+        raise TraceError(f"{source}: {few}")
     return imported
 
 
@@ -152,7 +168,9 @@ def _log(text: str, slot: float) -> Imported:
         header = set(rows.fieldnames or ())
         chosen = [next((n for n in group if n in header), None) for group in names]
         if chosen[0] is None:
-            raise KeyError(f"no time column; found {', '.join(sorted(header))}")
+            raise _OtherKindError(
+                f"no time column (one of {', '.join(names[0])}); found {', '.join(sorted(header))}"
+            )
         for line, row in enumerate(rows, start=2):
             found.add(line, *(None if name is None else row[name] for name in chosen))
     absolute = bool(found.times) and min(found.times) > 1e8
@@ -183,7 +201,9 @@ def _prometheus(text: str, slot: float) -> Imported:
     """Answer of /api/v1/query_range with one series; a value looks back over the step before it."""
     result = json.loads(text)["data"]["result"]
     if len(result) != 1:
-        raise KeyError(f"{len(result)} series; exactly one is demand (sum them in the query)")
+        raise _OtherKindError(
+            f"found {len(result)} series; exactly one is demand (sum them in the query)"
+        )
     times = np.asarray([float(at) for at, _ in result[0]["values"]])
     values = np.asarray([float(value) for _, value in result[0]["values"]])
     known = np.isfinite(values)
@@ -230,12 +250,24 @@ KINDS: dict[str, Callable[[str, float], Imported]] = {
 }
 
 
+_SHAPES = {
+    "azure-2023": "a CSV with TIMESTAMP,ContextTokens,GeneratedTokens",
+    "azure-2024": "a CSV with TIMESTAMP,ContextTokens,GeneratedTokens",
+    "burstgpt": "a CSV with Timestamp,Request tokens,Response tokens",
+    "mooncake": "JSON lines with timestamp, input_length, output_length",
+    "servegen": "rows of window start in seconds and requests per second",
+    "log": "a CSV or JSON lines with a timestamp",
+    "prometheus": "the answer of /api/v1/query_range",
+    "grafana": "a CSV of time and one value column",
+}
+
+
 def _fields(text: str, clock: str, inputs: str, outputs: str) -> _Requests:
     """Read a CSV with these three columns."""
     found = _Requests()
     rows = csv.DictReader(io.StringIO(text))
     if clock not in (rows.fieldnames or ()):
-        raise KeyError(f"no column {clock!r}; found {', '.join(rows.fieldnames or ())}")
+        raise _OtherKindError(f"no column {clock!r}; found {', '.join(rows.fieldnames or ())}")
     for line, row in enumerate(rows, start=2):
         found.add(line, row[clock], row.get(inputs), row.get(outputs))
     return found
@@ -265,6 +297,11 @@ def _counted(found: _Requests, slot: float, *, absolute: bool) -> Imported:
         )
     at = np.floor(np.asarray(found.times) / slot).astype(np.int64)
     first, count = int(at.min()), int(at.max() - at.min()) + 1
+    if count > LONGEST:
+        days = count * slot / 86_400
+        raise _OtherKindError(
+            f"first and last request lie {days:.0f} days apart; is one of the times wrong?"
+        )
 
     def total(values: Iterable[float] | None) -> Floats:
         weights = None if values is None else np.asarray(list(values))
@@ -310,5 +347,5 @@ def _text(source: Path) -> str:
     try:
         data = source.read_bytes()
         return (gzip.decompress(data) if source.suffix == ".gz" else data).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise TraceError(f"{source}: cannot be read as text: {error}") from error

@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import math
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -121,7 +122,7 @@ def _opened(path: Path) -> io.TextIOBase:
         if path.suffix == ".gz":
             return io.StringIO(gzip.decompress(path.read_bytes()).decode("utf-8-sig"))
         return io.StringIO(path.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise TraceError(f"{path}: cannot be read as text: {error}") from error
 
 

@@ -133,6 +133,26 @@ def test_trace_import_and_describe(files):
     assert (found["days"], found["slot"], found["holes"]) == (20.0, 3600.0, 0.0)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("import", "servegen", "traffic.csv", "policy.yaml/x.csv"),
+        ("describe", "traffic.csv", "--out", "policy.yaml/x"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told(files, words, monkeypatch):
+    monkeypatch.chdir(files)
+    answer = call("trace", *words)
+    assert isinstance(answer.exception, InputError)
+    assert "cannot be written: Not a directory" in str(answer.exception)
+
+
+def test_describe_sees_no_demand(files):
+    (files / "none.csv").write_text("t,value\n" + "".join(f"{3600 * i},0\n" for i in range(400)))
+    answer = call("trace", "describe", files / "none.csv")
+    assert "There is no demand in it" in answer.stdout
+
+
 def test_describe_sees_a_tide(files):
     answer = call("trace", "describe", files / "traffic.csv", "--out", files / "pictures")
     assert answer.return_value == 0

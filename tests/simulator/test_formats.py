@@ -1,6 +1,8 @@
 """Every foreign format on a few lines written as its source writes them."""
 
+import gzip
 import json
+import re
 
 import pytest
 
@@ -106,19 +108,35 @@ def test_bad_lines_are_told_and_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
+    ("kind", "text", "message"),
     [
-        ("azure-2024", BURSTGPT),
-        ("burstgpt", AZURE),
-        ("prometheus", "{}"),
-        ("prometheus", "not json"),
-        ("log", "a,b\n1,2\n"),
-        ("mooncake", ""),
+        ("azure-2024", BURSTGPT, "not azure-2024: no column 'TIMESTAMP'; found Timestamp"),
+        ("burstgpt", AZURE, "not burstgpt: no column 'Timestamp'; found TIMESTAMP"),
+        ("prometheus", "{}", "not prometheus: the answer of /api/v1/query_range is expected"),
+        ("prometheus", '{"data": null}', "the answer of /api/v1/query_range is expected"),
+        ("prometheus", '{"data": {"result": [{"values": [1]}]}}', "is expected"),
+        ("prometheus", '{"data": {"result": []}}', "found 0 series; exactly one is demand"),
+        ("prometheus", "not json", ":1: not prometheus: no JSON"),
+        ("log", "a,b\n1,2\n", "no time column (one of timestamp, time, t, ts, arrival); found a"),
+        ("log", "t\n0\n1e10\n", "lie 115741 days apart; is one of the times wrong?"),
+        ("mooncake", "", "0 usable slots as mooncake"),
     ],
 )
-def test_other_files_are_refused(tmp_path, kind, text):
-    with pytest.raises(TraceError):
+def test_other_files_are_refused_in_words(tmp_path, kind, text, message):
+    with pytest.raises(TraceError, match=re.escape(message)):
         imported(tmp_path, kind, text)
+
+
+def test_a_slot_of_no_length_and_a_broken_archive(tmp_path):
+    (tmp_path / "log.csv").write_text("t\n0\n60\n")
+    with pytest.raises(TraceError, match="--slot: found 0 s"):
+        import_traffic("log", tmp_path / "log.csv", 0.0)
+    whole = gzip.compress(b"t,value\n" + bytes(str(list(range(999))), "ascii"))
+    (tmp_path / "broken.csv.gz").write_bytes(whole[:40] + b"\xff" * 40 + whole[80:])
+    with pytest.raises(TraceError, match="cannot be read as text"):
+        import_traffic("log", tmp_path / "broken.csv.gz")
+    with pytest.raises(TraceError, match="cannot be read as text"):
+        read_traffic(tmp_path / "broken.csv.gz")
 
 
 @pytest.mark.parametrize("name", ["own.csv", "own.csv.gz"])
