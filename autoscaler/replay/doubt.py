@@ -7,6 +7,7 @@ days are summed anew. Days and not steps, since what happens within a day hangs 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -94,13 +95,21 @@ def ratios(one: Daily, other: Daily, price: float, *, seed: int) -> Floats:
 
 def _drawn(run: Daily, best: Daily, price: float, seed: int) -> tuple[Floats, Floats, Floats]:
     """Cost ratio, late share and score of each draw of days; the same days for the same seed."""
-    days = len(run.cost)
-    drawn = np.random.default_rng(seed).integers(days, size=(DRAWS, days))
-    ratio = run.cost[drawn].sum(axis=1) / best.cost[drawn].sum(axis=1)
-    arrived = run.came[drawn].sum(axis=1)
-    share = np.divide(run.late[drawn].sum(axis=1), arrived, out=np.zeros(DRAWS), where=arrived > 0)
+    often = _draws(len(run.cost), seed)
+    ratio = (often @ run.cost) / (often @ best.cost)
+    arrived = often @ run.came
+    share = np.divide(often @ run.late, arrived, out=np.zeros(DRAWS), where=arrived > 0)
     score: Floats = ratio * (1 + 100 * price * share)
     return ratio, share, score
+
+
+@lru_cache(maxsize=8)
+def _draws(days: int, seed: int) -> Floats:
+    """How often each day is in each draw, shape (draws, days)."""
+    drawn = np.random.default_rng(seed).integers(days, size=(DRAWS, days))
+    at = drawn + days * np.arange(DRAWS)[:, None]
+    often = np.bincount(at.ravel(), minlength=DRAWS * days).reshape(DRAWS, days)
+    return often.astype(np.float64)
 
 
 def interval_of(values: Floats) -> Interval:
