@@ -119,9 +119,7 @@ def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candi
 
     What is pinned and was not learnt, since the history is too short, gives way to the best.
     """
-    shapes = {of: drawn for of, drawn in lesson.drawn.items() if of.forecaster != AHEAD}
     usual = Candidate(forecaster=NO_TIDE.name, rule=lesson.usual)
-    beneath = lesson.best(shapes) if shapes else usual
     if pinned.rule is not None and pinned.forecaster in lesson.learnt:
         return pinned, pinned  # its level need not be among those that were replayed
     fitting = {of: drawn for of, drawn in lesson.drawn.items() if _fits(of, pinned)}
@@ -131,7 +129,11 @@ def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candi
     among = fitting or lesson.drawn
     best = lesson.best(among) if among else usual
     best = next((of for of in among if str(of) == standing and lesson.close(of, best)), best)
-    return best, (beneath if best.forecaster == AHEAD else best)
+    if best.forecaster != AHEAD:
+        return best, best
+    # floors come from elsewhere: the day is drawn by whoever knows it best a day ahead
+    shapes = {of: drawn for of, drawn in lesson.drawn.items() if of.forecaster == lesson.draws()}
+    return best, (lesson.best(shapes) if shapes else usual)
 
 
 def _fits(candidate: Candidate, pinned: Candidate) -> bool:

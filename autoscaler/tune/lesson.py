@@ -124,6 +124,26 @@ class Lesson:
             at, trial = ORDER_LEVELS.index(candidate.rule), found
         return trial.only(at)
 
+    def draws(self) -> str:
+        """Name of the shape that misses a day ahead by least, whatever its floors would have cost.
+
+        Mean |miss| over the newest fortnight, before any correction by the last minutes, which say
+        nothing of tomorrow; read against "no tide" on the same days, as in `scores`.
+        """
+        _, plain = self.learnt[NO_TIDE.name]
+        per_day = plain.recent.shape[2]
+        found = {NO_TIDE.name: 1.0}
+        for name, (_, misses) in self.learnt.items():
+            rows = np.intersect1d(misses.rows, plain.rows)[-14:]
+            own, same = (
+                np.abs(of.missed[np.searchsorted(of.rows, rows), :per_day])
+                for of in (misses, plain)
+            )
+            known = ~np.isnan(own) & ~np.isnan(same)
+            if len(rows) >= 2 and (total := float(same[known].sum())) > 0:
+                found[name] = float(own[known].sum()) / total
+        return min(found, key=lambda name: (found[name], name))
+
     def fitted(self, candidate: Candidate, beneath: Candidate) -> Fitted:
         """Fit one candidate on all there is; `beneath` draws the day for `ahead`."""
         if candidate.forecaster != AHEAD:
