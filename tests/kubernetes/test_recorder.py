@@ -17,12 +17,14 @@ from autoscaler.adapters.kubernetes.resources import EVENTS, POLICIES
 from autoscaler.adapters.kubernetes.status import StatusWriter
 from autoscaler.errors import ObservationError
 from autoscaler.model import (
+    Accuracy,
     Advice,
     Change,
     Choice,
     Code,
     Forecast,
     Knowledge,
+    Live,
     Memory,
     Mode,
     Outcome,
@@ -296,6 +298,39 @@ def test_the_nightly_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
         "scores": {"ahead@23.4": 1.512, "profile@0.9": 2.25},
     }
     assert str(candidate_of(said["candidate"])) == said["candidate"]
+
+
+def test_how_good_it_was_stands_beside_it_with_who_was_better(stage: Stage):
+    good = Accuracy(
+        horizon=300.0, count=5000.0, median=0.41386, upper=0.02849, coverage=0.99364,
+        bias=0.06206, naive={"last-week": 0.557, "yesterday": 1.35},
+    )  # fmt: skip
+    day = replace(good, horizon=86_400.0, naive={"last-week": 0.2})
+    young = replace(good, horizon=3600.0, naive={})
+    known = Knowledge(fitted=Pinned(), order_level=0.9, fitted_at=0.0, accuracy=(good, young, day))
+    stage.recorder.record(stage.policy, observed(TARGET), known, Memory(), decided(TARGET, 2))
+    first, second, third = stage.status()["knowledge"]["accuracy"]
+    numbers = {"loss": 0.414, "upperLoss": 0.0285, "coverage": 0.9936, "bias": 0.0621}
+    assert first == {"horizon": "5 min", **numbers, "lastWeekLoss": 0.557}
+    assert second == {"horizon": "1 h", **numbers}
+    assert third == {
+        "horizon": "1 d", **numbers, "lastWeekLoss": 0.2, "worseThanLastWeek": True,
+    }  # fmt: skip
+
+
+def test_falling_back_is_a_condition_and_a_warning_once(stage: Stage):
+    usual = decided(TARGET, 2)
+    for missed in (0.7, 0.8):
+        live = Live(fit=0.0, missed=missed, fallen=1_800_000_000.0)
+        memory = replace(usual.decision.memory, live=live)
+        stage.record(replace(usual, decision=replace(usual.decision, memory=memory)))
+    (said,) = (each for each in stage.status()["conditions"] if each["type"] == "FellBack")
+    assert (said["status"], said["reason"]) == ("True", "FellBack")
+    assert "since 2027-01-15T08:00:00Z" in said["message"]
+    stage.record(usual)
+    assert [event[:2] for event in stage.events()] == [
+        ("Warning", "FellBack"), ("Normal", "AsLearnt"),
+    ]  # fmt: skip
 
 
 def test_a_cluster_without_the_definition_says_what_to_do():
