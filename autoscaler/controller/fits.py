@@ -216,10 +216,9 @@ class FitDesk:
             self._metrics.fits.labels("learnt").inc()
             self._metrics.fit.observe(took)
             logger.info(
-                "learnt in %.1f s: %s, ordering on the %.3g quantile",
+                "learnt in %.1f s: %s decides",
                 took,
-                knowledge.fitted.name,
-                knowledge.order_level,
+                tune.standing_of(knowledge) or knowledge.fitted.name,
                 extra={"policy": key},
             )
             if order.tended.policy.spec.demand == order.policy.spec.demand:

@@ -39,6 +39,7 @@ def durations(least: str, most: str) -> st.SearchStrategy[str]:
     return st.integers(low, high).map(lambda ms: format_duration(ms / 1000))
 
 
+_CANDIDATES = st.sampled_from(["auto", "ahead", "ahead@18", "profile@0.95", "no-tide"])
 _NAMES = st.from_regex(r"[a-z]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)
 _TEXTS = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=40
@@ -173,6 +174,8 @@ def manifests(draw: st.DrawFn) -> dict[str, Any]:
                     optional={"after": durations("0s", "1d"), "breakEven": durations("0s", "7d")},
                 ),
                 "promise": st.fixed_dictionaries({}, optional={"wait": durations("0s", "1h")}),
+                "price": st.fixed_dictionaries({"perPercentLate": st.floats(0.01, 100)}),
+                "forecast": st.fixed_dictionaries({"use": _CANDIDATES}),
                 "events": _events(),
                 "calendar": _calendars(),
                 "recurring": _recurring(),
