@@ -137,6 +137,7 @@ class TestRefused:
 
 
 class TestTold:
+    @pytest.mark.slow
     def test_ctrl_c_while_confirming_leaves_the_comparison(self) -> None:
         def interrupted(what: str, _share: float) -> None:
             if "production cycle" in what:
@@ -155,6 +156,7 @@ class TestTold:
         with pytest.raises(KeyboardInterrupt):
             tuned(policy(), tide(6), "x", target=0.7, confirmed=1, told=interrupted)
 
+    @pytest.mark.slow
     def test_what_stands_is_named_with_its_reason(self) -> None:
         wanted = policy(forecast={"use": "no-tide@0.9"})
         for of, standing, why in (

@@ -92,6 +92,7 @@ def test_nothing_above_when_that_is_asked(plain):
     assert alone.target is None
 
 
+@pytest.mark.slow
 def test_the_future_of_the_last_day_changes_no_other_day():
     """Each day is decided with what was known before it: noise in the last leaves the others."""
     past = tide(12)
@@ -162,6 +163,7 @@ class TestNoise:
         np.testing.assert_array_equal(ratios(nothing, nothing, 1.0, seed=3), 1.0)
 
 
+@pytest.mark.slow
 def test_samples_after_now_are_not_looked_at():
     past = tide(10)
     more = Samples(

@@ -119,6 +119,7 @@ class TestHonoured:
 class TestStanding:
     """The replay chooses what stands as long as the best is not better by more than the noise."""
 
+    @pytest.mark.slow
     def test_within_the_noise_it_stays_and_a_clear_loser_goes(self):
         given = tide(10)
         lesson = study(policy(), given, NOW, shapes=FAST)
