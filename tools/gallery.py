@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,11 +66,13 @@ def main(argv: list[str]) -> int:
     for question in read_questions(ROOT / "simulations"):
         if given.only not in question.name:
             continue
+        began = time.process_time()
         asked = ask(question)
+        spent = time.process_time() - began
         draw(asked)
         sections.append(section(asked))
         failed |= not asked.holds
-        print(f"{asked.name}: {'holds' if asked.holds else 'FAILS'}", flush=True)
+        print(f"{asked.name}: {'holds' if asked.holds else 'FAILS'}, {spent:.1f} CPU s", flush=True)
     if not given.only:
         PAGE.write_text(HEAD + "".join(sections), encoding="utf-8")
     return 1 if failed else 0

@@ -7,6 +7,7 @@ has no notion of is refused with its place, not ignored.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from autoscaler.errors import InputError
 from autoscaler.model import Ints
@@ -34,9 +34,11 @@ from autoscaler.reactive import (
 from autoscaler.reactive.hpa import DOWN, UP
 from autoscaler.reactive.metrics import Standing
 from autoscaler.replay import Replayed, replay
+from autoscaler.schema.documents import UnreadableTextError, parse
 from autoscaler.simulator.plain import PlainWorld
 
 SYNC = 15.0
+KIND = ("autoscaling/v2", "HorizontalPodAutoscaler")
 
 _SUFFIXES = {"m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 
@@ -128,15 +130,7 @@ def read_hpa(path: Path) -> Manifest:
     InputError
         It is not one, or holds what the world has no notion of; the message says where.
     """
-    try:
-        document = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(document, Mapping) or (
-        document.get("apiVersion"),
-        document.get("kind"),
-    ) != ("autoscaling/v2", "HorizontalPodAutoscaler"):
-        raise InputError(f"{path}: not a HorizontalPodAutoscaler of autoscaling/v2")
+    document = _document(path)
     try:
         spec = document["spec"]
         behavior = spec.get("behavior")
@@ -146,16 +140,39 @@ def read_hpa(path: Path) -> Manifest:
             behavior=behavior is not None,
         )
         metrics = tuple(_metric(metric) for metric in spec["metrics"])
-        return Manifest(
-            hpa=hpa,
-            metrics=metrics,
-            floor=int(spec.get("minReplicas", 1)),
-            ceiling=int(spec["maxReplicas"]),
-        )
+        floor, ceiling = _bounds(spec)
+        return Manifest(hpa=hpa, metrics=metrics, floor=floor, ceiling=ceiling)
     except KeyError as error:
         raise InputError(f"{path}: spec: {error.args[0]} is missing") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: spec: {error}") from error
+
+
+def _document(path: Path) -> Any:
+    """Read the HorizontalPodAutoscaler among the documents of a file."""
+    try:
+        documents = parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnreadableTextError as error:
+        raise InputError(str(error.problem)) from error
+    for document in documents:
+        value = document.value
+        if isinstance(value, Mapping) and (value.get("apiVersion"), value.get("kind")) == KIND:
+            if document.problems:
+                raise InputError("\n".join(str(problem) for problem in document.problems))
+            return value
+    raise InputError(f"{path}: not a HorizontalPodAutoscaler of autoscaling/v2")
+
+
+def _bounds(spec: Mapping[str, Any]) -> tuple[int, int]:
+    """Read minReplicas and maxReplicas, and that there is something to scale on."""
+    floor, ceiling = int(spec.get("minReplicas") or 1), int(spec["maxReplicas"])
+    if not 1 <= floor <= ceiling:
+        raise ValueError(f"minReplicas {floor}, maxReplicas {ceiling}; 1 <= min <= max")
+    if not spec["metrics"]:
+        raise ValueError("metrics is empty; an HPA without one does nothing here")
+    return floor, ceiling
 
 
 def _direction(usual: Direction, given: Mapping[str, Any] | None) -> Direction:
@@ -194,7 +211,10 @@ def _metric(given: Mapping[str, Any]) -> Spec:
     how = target["type"]
     if how not in fields:
         raise ValueError(f"target type {how!r}; allowed are {', '.join(fields)}")
-    return Spec(kind=kind, how=how, target=_quantity(target[fields[how]]))
+    aim = _quantity(target[fields[how]])
+    if not 0 < aim < math.inf:
+        raise ValueError(f"target {fields[how]} {aim:g}; a number above 0")
+    return Spec(kind=kind, how=how, target=aim)
 
 
 def _quantity(text: object) -> float:

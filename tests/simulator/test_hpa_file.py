@@ -80,9 +80,18 @@ def test_utilisation_cannot_exceed_what_there_is(tmp_path, world_of):
         (EXTERNAL.replace("AverageValue", "Mean"), "target type 'Mean'; allowed are Value"),
         (SLOW.replace("type: Pods", "type: Eggs"), "policy type 'Eggs'; allowed are Pods"),
         (SLOW.replace("Disabled", "Never"), "selectPolicy 'Never'; allowed are Max"),
-        ("{", "cannot be read"),
+        ("{", "hpa.yaml:2:1: no YAML"),
+        (EXTERNAL.replace("maxReplicas: ", "maxReplicas: -"), "1 <= min <= max"),
+        (HEAD + "spec: {maxReplicas: 3, metrics: []}\n", "metrics is empty"),
+        (EXTERNAL.replace("averageValue: ", "averageValue: -"), "a number above 0"),
+        (EXTERNAL + "spec: {}\n", "spec: found the key a second time"),
     ],
 )
 def test_what_is_not_understood_is_refused(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         manifest(tmp_path, text)
+
+
+def test_the_hpa_is_found_among_other_documents(tmp_path):
+    found = manifest(tmp_path, "kind: Deployment\n---\n" + EXTERNAL)
+    assert found == manifest(tmp_path, EXTERNAL)
