@@ -16,9 +16,10 @@ import numpy as np
 from autoscaler.errors import HistoryUnavailable
 from autoscaler.forecast import ALL, AUTOREG, FAST, Shape
 from autoscaler.forecast.clock import DAY, wall_seconds
+from autoscaler.forecast.tidal import MOST_DAYS
 from autoscaler.model import Floats, History, Mode, Samples, Series
 from autoscaler.policy import TidePolicy
-from autoscaler.schema.candidates import Candidate
+from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.simulator.plain import PlainWorld, reference_cost
 from autoscaler.simulator.ports import NoRecords, PlainTarget, SimulatedPorts
 from autoscaler.simulator.production import fly, run_of
@@ -88,7 +89,8 @@ def confirm(
     ports = SimulatedPorts(
         demand=PastDemand(history), targets=target, floors=target, records=NoRecords()
     )
-    flight = fly(stretch, past, ports=ports, progress=progress, shapes=shapes_for(past, candidate))
+    shapes = shapes_for(past, candidate, stretch.start / stretch.day)
+    flight = fly(stretch, past, ports=ports, progress=progress, shapes=shapes)
     if flight.steps < len(stretch.run_demand):
         raise KeyboardInterrupt  # a part of the days is no evidence
     return Confirmed(
@@ -100,14 +102,18 @@ def confirm(
     )
 
 
-def shapes_for(policy: TidePolicy, candidate: Candidate) -> tuple[Shape, ...]:
+def shapes_for(policy: TidePolicy, candidate: Candidate, days: float) -> tuple[Shape, ...]:
     """Shapes that a nightly fit must try for the same floors as with all of them.
 
-    AutoReg costs most of a fit. With another candidate pinned it could only draw the day ahead,
-    on which a floor does not depend, unless zero replicas are waiting for what is foreseen.
+    AutoReg costs most of a fit. Where another shape is pinned it is not looked at. Where `ahead`
+    is, it could draw the day, on which a floor depends only by what the calendar adds, while no
+    replica stands, and, in a history of less than `days` 21, in how many days were judged.
     """
-    needed = candidate.forecaster == AUTOREG.name or policy.spec.floor.min == 0
-    return ALL if needed else FAST
+    spec = policy.spec
+    if candidate.forecaster == AHEAD:
+        drawn = spec.floor.min == 0 or spec.events or spec.recurring or days < MOST_DAYS
+        return ALL if drawn else FAST
+    return ALL if candidate.forecaster == AUTOREG.name else FAST
 
 
 def pinned(policy: TidePolicy, candidate: Candidate) -> TidePolicy:

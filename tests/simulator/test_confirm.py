@@ -12,10 +12,10 @@ import pytest
 from autoscaler import tune
 from autoscaler.cli.tuning import tuned
 from autoscaler.cycle import run_once
-from autoscaler.forecast import FAST
+from autoscaler.forecast import ALL, FAST
 from autoscaler.model import Memory, Mode, Outcome, Samples, Target
 from autoscaler.schema.candidates import candidate_of
-from autoscaler.simulator.confirm import PastDemand, confirm, stretch_of
+from autoscaler.simulator.confirm import PastDemand, confirm, shapes_for, stretch_of
 from autoscaler.tune.lesson import study
 from tests.core.given import DAY, NOW, history, policy, restless, tide
 
@@ -139,3 +139,25 @@ class TestStretch:
         assert shown.read_at == NOW - DAY + 100.0
         assert shown.saturated is not None
         assert len(shown.saturated) == 0
+
+
+EVENT = {"name": "e", "start": "2025-12-01T00:00", "end": "2025-12-01T05:00", "factor": 2}
+
+
+class TestShapes:
+    """AutoReg is left out of a fit only where no floor can depend on it."""
+
+    @pytest.mark.parametrize(
+        ("name", "spec", "days", "shapes"),
+        [
+            ("ahead@18", {}, 25, FAST),
+            ("ahead@18", {}, 9, ALL),
+            ("ahead@18", {"floor": {"min": 0}}, 25, ALL),
+            ("ahead@18", {"events": [EVENT]}, 25, ALL),
+            ("ahead@18", {"recurring": [{"name": "n", "floor": 3}]}, 25, ALL),
+            ("profile@0.9", {"events": [EVENT]}, 9, FAST),
+            ("autoreg@0.9", {}, 25, ALL),
+        ],
+    )
+    def test_by_what_a_floor_depends_on(self, name, spec, days, shapes):
+        assert shapes_for(policy(**spec), candidate_of(name), days) == shapes
