@@ -9,6 +9,7 @@ import pytest
 from autoscaler.adapters.telemetry.reader import iterate
 from autoscaler.adapters.telemetry.replay import Replayer
 from autoscaler.replay import Service
+from autoscaler.simulator.peers import chosen
 from autoscaler.simulator.plain import PlainWorld
 from autoscaler.simulator.production import default_policy, fly
 from autoscaler.simulator.simulation import simulate
@@ -111,3 +112,18 @@ def test_interrupted_in_the_middle_it_tells_what_was_flown():
     answer = simulate(default_policy(world), world, [], progress=tell)
     assert answer.partial
     assert len(answer.world.run_demand) == len(answer.runs[0].replayed.total[0]) == flight.steps
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_between_peers_it_tells_who_was_played(jobs):
+    world = world_of(rows_of(6, 7), 6)
+
+    def tell(what, share):
+        if what == "hpa":
+            raise KeyboardInterrupt
+
+    against = chosen("hpa,day-ago,kpa")
+    answer = simulate(default_policy(world), world, against, jobs=jobs, progress=tell)
+    assert answer.partial
+    assert [run.name for run in answer.runs] == ["foretide", "hpa"]
+    assert answer.intervals.keys() == {"foretide", "hpa"}
