@@ -54,12 +54,20 @@ def test_hpa_alone_rides_at_its_target(world_of):
     assert set(run("hpa", world_of(demand, 0.5), target=0.5).total[0]) == {14}
 
 
-def test_day_ago_orders_yesterdays_half_hour_ahead(world_of):
-    demand = np.zeros(2 * 1440)
-    demand[600:610] = 4.0
-    floors = run("day-ago", world_of(demand, 1, target=None), target=1e9).total[0]
+@pytest.mark.parametrize(("name", "days"), [("day-ago", 1), ("week-ago", 7)])
+def test_ago_orders_the_half_hour_that_came_then(world_of, name, days):
+    demand = np.zeros((days + 1) * 1440)
+    demand[600:610] = 3.5
+    world = world_of(demand, days, target=None)
+    floors = run(name, world, target=1e9).total[0]
     assert np.flatnonzero(floors == 4).tolist() == list(range(570, 610))
     assert set(floors) == {1, 4}
+    # the factor is one of replicas: ceil(1.2 * 4), where 1.2 * 3.5 demand would need 5 as well,
+    # but of one replica it makes two
+    more = run(name, world, target=1e9, factor=1.2).total[0]
+    assert np.flatnonzero(more == 5).tolist() == list(range(570, 610))
+    low = run(name, world_of(np.full((days + 1) * 1440, 0.5), days), target=1e9, factor=1.2)
+    assert set(low.total[0]) == {2}
 
 
 def test_crane_repeats_a_clean_day_with_its_margin():
