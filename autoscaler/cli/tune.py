@@ -146,6 +146,8 @@ def command(**given: object) -> int:
     if folder is not None:
         _write(found, folder)
     _show(found, as_json=bool(given["as_json"]))
+    if found.partial:
+        say("interrupted: the finalists were not all confirmed")
     return ExitCode.INTERRUPTED if found.partial else ExitCode.DONE
 
 
@@ -235,5 +237,3 @@ def _show(found: Tuned, *, as_json: bool) -> None:
     click.echo(bars_of(found) + "\n")
     print_table(table_of(found))
     print_facts(facts_of(found))
-    if found.partial:
-        say("interrupted: the finalists were not all confirmed")
