@@ -131,6 +131,22 @@ def results_of(document: dict[str, dict[str, Any]]) -> Results:
     }
 
 
+def earlier_of(file: Path | None) -> Results:
+    """Results of an earlier run; none without a file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read as such.
+    """
+    if file is None:
+        return {}
+    try:
+        return results_of(json.loads(file.read_text()))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"{file}: no forecasts.json of an earlier run: {error}") from error
+
+
 def judge_promise(source: Source) -> Kept | str:
     """Judge the promise on one series, or say why not."""
     try:
@@ -232,16 +248,18 @@ def main(argv: list[str]) -> int:
         horizons = horizons_of(given.horizon)
         sources = sources_of(given)
         peers, told = peers_of(given.peers)
+        earlier = earlier_of(given.reuse)
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
     if given.promise:
         kept = each(sources, given.jobs, judge_promise)
         return _write(given.out / "promise", kept, promise_report)
+    if earlier and given.peers == "all":
+        peers, told = [], []
     for line in told:
         print(line, file=sys.stderr)
-    earlier = {} if given.reuse is None else results_of(json.loads(given.reuse.read_text()))
-    names = () if earlier and given.peers == "all" else tuple(peer.name for peer in peers)
+    names = tuple(peer.name for peer in peers)
     found = (
         (series, {**row, **{k: v for k, v in earlier.get(series, {}).items() if k not in row}})
         for series, row in each(sources, given.jobs, forecast_all, names)

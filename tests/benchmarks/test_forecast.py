@@ -276,6 +276,7 @@ class TestCommand:
         [
             (["--peers", "nobody"], "no peer nobody"),
             (["--horizon", "year"], "no horizon year; known are lead, hour, day"),
+            (["--reuse", "/dev/null"], "/dev/null: no forecasts.json of an earlier run"),
             (["--only", "nothing"], "the synthetic tides: no series whose name contains nothing"),
         ],
     )
