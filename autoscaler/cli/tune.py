@@ -100,6 +100,11 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     "nightly choice would take now.",
 )
 @click.option(
+    "--context",
+    metavar="NAME",
+    help="Take it from the policy's status in the cluster of this context of the kubeconfig.",
+)
+@click.option(
     "--confirm",
     type=click.IntRange(min=0, max=14),
     default=2,
@@ -138,7 +143,7 @@ def command(**given: object) -> int:
             policy,
             history,
             source,
-            standing=text(given["standing"]) or "",
+            standing=text(given["standing"]) or _in_status(policy, given),
             target=None if given["no_hpa"] else number(given["hpa_target"]),
             confirmed=whole(given["confirm"]),
             told=told,
@@ -204,6 +209,21 @@ def _own(policy: TidePolicy, given: dict[str, object]) -> tuple[History, str]:
         raise InputError("--prometheus URL, --config FILE or --trace FILE: one is needed")
     history = PrometheusDemand(settings.prometheus, step=settings.step).read(policy, wall_clock())
     return history, settings.prometheus.url
+
+
+def _in_status(policy: TidePolicy, given: dict[str, object]) -> str:
+    """Read what the last nightly choice was; "" when nobody asked or there was none."""
+    context = text(given["context"])
+    if context is None:
+        return ""
+    from autoscaler.adapters.kubernetes.access import connect
+    from autoscaler.adapters.kubernetes.resources import POLICIES
+
+    found = connect(context=context).get(POLICIES, policy.metadata.namespace, policy.metadata.name)
+    candidate = ((found.get("status") or {}).get("knowledge") or {}).get("candidate")
+    if candidate is None:
+        say(f"{policy.key}: its status names no candidate yet")
+    return str(candidate or "")
 
 
 def _write(found: Tuned, out: Path) -> None:

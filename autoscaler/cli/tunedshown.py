@@ -56,7 +56,7 @@ def _against_standing(found: Tuned) -> str:
     chosen, standing, lead = comparison.chosen, comparison.standing, comparison.lead
     own = comparison.own(found.policy.spec.release.after)
     if standing is None:
-        return f"What stands ({found.standing}) could not be replayed on these days."
+        return f"What stands ({found.standing}) is not among what was replayed on these days."
     if standing is not chosen and lead is not None:
         return (
             f"{standing.name} stands ({found.standing}) and scored {standing.score:.2f}: "

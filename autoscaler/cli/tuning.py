@@ -153,8 +153,8 @@ def _standing(policy: TidePolicy, lesson: Lesson, given: str) -> tuple[Candidate
         found = next((of for of in lesson.scores if str(of) == given), None)
         if found is None:
             names = ", ".join(map(str, lesson.scores))
-            raise InputError(f"--standing: found {given}; allowed on this past: {names}")
-        return found, "given as --standing"
+            raise InputError(f"what stands: found {given}; allowed on this past: {names}")
+        return found, "as you say"
     chosen, _ = choose(lesson, policy.spec.forecast.candidate)
     if policy.spec.forecast.candidate.open:
         return chosen, "what the nightly choice would take now"

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from autoscaler.cli.main import run
 from autoscaler.cli.tunedshown import document_of, facts_of, sentence_of, shown
 from autoscaler.cli.tuning import tuned
+from autoscaler.sandbox.kubernetes import KubernetesServer
 from autoscaler.sandbox.prometheus import PrometheusServer
 from autoscaler.schema.candidates import candidate_of
 from autoscaler.tune.compare import FIXED, REACTIVE
 from autoscaler.world.tides import Tide, make_tide
 from tests.core.given import NOW, policy, tide
+from tests.support.shared import ROOT
 
 POLICY = """
 apiVersion: foretide.dev/v1alpha1
@@ -102,13 +105,38 @@ def test_prometheus_and_json(
     assert all(len(option["byDay"]["late"]) == count for option in document["options"])
 
 
+@pytest.mark.slow
+def test_what_stands_is_read_from_the_status_of_a_cluster(
+    files: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, trace = files
+    arguments = ["tune", "-f", str(path), "--trace", str(trace), "--confirm", "0", "--json"]
+    with KubernetesServer() as cluster:
+        kubeconfig = cluster.kubeconfig()
+        file = tmp_path / "kubeconfig"
+        file.write_text(json.dumps(kubeconfig))
+        monkeypatch.setenv("KUBECONFIG", str(file))
+        arguments += ["--context", kubeconfig["current-context"]]
+        assert run(arguments) == 1
+        assert "chat" in capsys.readouterr().err  # no such policy: one sentence
+        cluster.put(yaml.safe_load((ROOT / "deploy" / "crd.yaml").read_text()))
+        policy = yaml.safe_load(POLICY)
+        cluster.put({**policy, "status": {"knowledge": {"candidate": "no-tide@0.9"}}})
+        assert run(arguments) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["standing"] == "no-tide@0.9"
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
             ([], "--prometheus URL, --config FILE or --trace FILE: one is needed"),
             (["--prometheus", "http://x"], "exclude each other"),
-            (["--standing", "prophet", "--confirm", "0"], "--standing: found prophet; allowed"),
+            (["--standing", "prophet", "--confirm", "0"], "what stands: found prophet; allowed"),
             (["--days", "2"], "--days"),
         ],
     )
@@ -161,7 +189,7 @@ class TestTold:
         wanted = policy(forecast={"use": "no-tide@0.9"})
         for of, standing, why in (
             (wanted, "", "pinned by forecast.use: no-tide@0.9"),
-            (policy(), "no-tide@0.9", "given as --standing"),
+            (policy(), "no-tide@0.9", "as you say"),
         ):
             found = tuned(of, tide(6), "x", standing=standing, target=0.7, confirmed=0, told=quiet)
             assert found.standing == why
