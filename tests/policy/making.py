@@ -147,7 +147,7 @@ def _floors(draw: st.DrawFn) -> dict[str, int]:
 
 
 @st.composite
-def manifests(draw: st.DrawFn) -> dict[str, Any]:
+def manifests(draw: st.DrawFn) -> dict[str, Any]:  # long: a line for each field
     """Any valid policy document, with any of its optional fields."""
     spec = draw(
         st.fixed_dictionaries(
