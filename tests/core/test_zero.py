@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -45,10 +46,14 @@ def office(until: float, days: float = 14):
     return history(times, np.where(awake, 20 * noise, 0.0), until)
 
 
+@lru_cache(maxsize=1)
+def learnt():
+    return learn(ASLEEP, office(NOW), NOW, shapes=FAST)
+
+
 def night(hour: float):
     """A moment of tonight, and what was learnt by then."""
-    now = NOW + hour * HOUR
-    return now, learn(ASLEEP, office(NOW), NOW, shapes=FAST)
+    return NOW + hour * HOUR, learnt()
 
 
 def decided(now, knows, present, **more):
