@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from autoscaler.forecast.calendar import ordinary, raised
 from autoscaler.forecast.recent import Recent
-from autoscaler.model import Code, Forecast, Knowledge, Reason, Series
+from autoscaler.model import Code, Floats, Forecast, Knowledge, Reason, Series
 from autoscaler.schema.events import EventWindow
 
 SHOWN = (0.1, 0.5, 0.9, 0.99)
@@ -68,15 +66,19 @@ def checked(forecast: Forecast) -> Forecast:
     ValueError
     """
     paths = forecast.quantiles
-    if not np.isfinite(paths).all() or (paths < 0).any():
+    if not _countable(paths):
         raise ValueError("quantiles must be finite and not negative")
-    if (np.diff(paths, axis=0) < -1e-9 * np.abs(paths[1:])).any():
+    if (paths[1:] * (1 + 1e-9) < paths[:-1]).any():
         raise ValueError("quantiles must not decrease with their level")
-    if forecast.ahead is not None:
-        loads = np.stack([forecast.ahead.lead, forecast.ahead.window])
-        if not np.isfinite(loads).all() or (loads < 0).any():
-            raise ValueError("loads ahead must be finite and not negative")
+    ahead = forecast.ahead
+    if ahead is not None and not (_countable(ahead.lead) and _countable(ahead.window)):
+        raise ValueError("loads ahead must be finite and not negative")
     return forecast
+
+
+def _countable(values: Floats) -> bool:
+    """Whether all are finite and not negative; NaN spreads into both ends and compares false."""
+    return bool(values.min() >= 0 and values.max() < math.inf)
 
 
 def _failed(name: str, error: Exception) -> Reason:

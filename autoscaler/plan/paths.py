@@ -7,7 +7,8 @@ the same path is a chain of clamps,
     floor[t] = max(order[t], min(floor[t - 1], keep[t])),
 
 where keep[t] is the largest need that comes back within the break-even from t on. A chain of clamps
-is a clamp, so all steps are had in log2(n) passes over whole arrays.
+is a clamp, so all steps of many paths are had in log2(n) passes over whole arrays; a single path,
+as every decision has one, is sooner walked along.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def follow(present: Ints | int, order: Ints, keep: Ints) -> Ints:
     -------
     shape of `order`
     """
+    if order.ndim == 1:
+        return _walked(int(present), order, keep)  # a scalar, as documented
     low, high = order.copy(), np.maximum(order, keep)
     n = order.shape[-1]
     span = 1  # low and high clamp over the last `span` steps
@@ -60,3 +63,12 @@ def follow(present: Ints | int, order: Ints, keep: Ints) -> Ints:
         span *= 2
     floors: Ints = np.minimum(np.maximum(np.asarray(present)[..., None], low), high)
     return floors
+
+
+def _walked(present: int, order: Ints, keep: Ints) -> Ints:
+    """Walk a single path."""
+    floor, floors = present, []
+    for least, most in zip(order.tolist(), keep.tolist(), strict=True):
+        floor = max(least, min(floor, most))
+        floors.append(floor)
+    return np.asarray(floors, dtype=np.int64)
