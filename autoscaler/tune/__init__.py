@@ -10,8 +10,8 @@ would have waited. The lowest score wins:
 
 The price of lateness is the policy's (`price.perPercentLate`); what it pays for is also what a
 choice is drawn to while few days were replayed. "No tide" is among the candidates, so where no tide
-helps it is chosen. Everything is a pure function of (policy, history, now): a record needs no more
-to rebuild it.
+helps it is chosen. What stands is kept within the noise, and what a policy pins is taken. All of it
+is a pure function of (policy, history, now, what stands): a record needs no more to rebuild it.
 """
 
 from autoscaler.tune.advice import Above, advise, against
