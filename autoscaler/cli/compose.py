@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from autoscaler.adapters.configuration import load_config
 from autoscaler.adapters.kubernetes.access import connect
@@ -132,6 +132,15 @@ def own_namespace() -> str:
         return "default"
 
 
+class _Writing(TypedDict):
+    """What whoever writes to the cluster must know."""
+
+    may_write: Callable[[], bool]
+    observe_only: bool
+    timeouts: Timeouts
+    controller: str
+
+
 @dataclass(kw_only=True)
 class Root:
     """Everything that a command runs on, built once.
@@ -164,28 +173,20 @@ class Root:
         records = Together(
             [*self._recorders(cluster, leadership.is_leader), *self.extra], self._failed
         )
-        floors = KubernetesFloors(
-            cluster,
-            may_write=leadership.is_leader,
-            observe_only=config.observe_only,
-            written=targets.forget,
-            timeouts=timing_of(config).write_timeouts,
-            controller=name_of(config),
-        )
+        writing: _Writing = {
+            "may_write": leadership.is_leader,
+            "observe_only": config.observe_only,
+            "timeouts": timing_of(config).write_timeouts,
+            "controller": name_of(config),
+        }
+        floors = KubernetesFloors(cluster, written=targets.forget, **writing)
         return Wiring(
             source=policies_of(config, cluster),
             ports=Wired(demand=demand, targets=targets, floors=floors, records=records),
             records=records,
             metrics=metrics,
             leadership=leadership,
-            gives_back=GivingBack(
-                cluster,
-                may_write=leadership.is_leader,
-                namespaces=config.kubernetes.namespaces,
-                observe_only=config.observe_only,
-                timeouts=timing_of(config).write_timeouts,
-                controller=name_of(config),
-            ),
+            gives_back=GivingBack(cluster, namespaces=config.kubernetes.namespaces, **writing),
             learner=self.learner or Elsewhere(),
             clock=clock,
             period=config.period,

@@ -162,15 +162,17 @@ class GivingBack:
         orphans = [
             marked
             for marked in find_marked(self._cluster, self._namespaces)
-            if marked.place not in named
-            and marked.namespace not in unclear
-            and marked.target.controller in {None, self._controller}
+            if self._ours(marked) and marked.place not in named and marked.namespace not in unclear
         ]
         now = self._clock()
         self._since = {
             (o.place, o.target.uid): self._since.get((o.place, o.target.uid), now) for o in orphans
         }
         return tuple(self._consider(orphan, now) for orphan in orphans)
+
+    def _ours(self, marked: _Marked) -> bool:
+        """Whether no other controller wrote it."""
+        return marked.target.controller in {None, self._controller}
 
     def _consider(self, orphan: _Marked, now: float) -> Returned:
         """Give one back when it is due."""
