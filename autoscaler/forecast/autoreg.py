@@ -8,6 +8,7 @@ correction that all shapes share.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +79,9 @@ def _fit(rows: Floats, weekdays: Ints) -> Floats:
     quarters = (weekdays[:, None] * per_day + np.arange(per_day)).ravel()
     terms = _fourier(quarters, per_day, weekly=len(rows) >= 14)
     model = AutoReg(filled, lags=_LAGS, trend="c", exog=terms)
-    parameters = np.asarray(model.fit().params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a flat past has no unique fit; its score says what it is
+        parameters = np.asarray(model.fit().params)
     if not np.isfinite(parameters).all():
         raise FitImpossible("autoreg: the fit is not finite")
     # the tide is the mean that the recursion settles to: run it over two weeks, keep the second
