@@ -47,7 +47,10 @@ def sentence_of(found: Tuned) -> str:
     )
     for name in (REACTIVE, FIXED):
         text += f" {_without(found, comparison.named(name))}"
-    return text
+    better = comparison.without
+    if better is None:
+        return text
+    return f"No forecast is needed on such days, {better.name} scored {better.score:.2f}. {text}"
 
 
 def _against_standing(found: Tuned) -> str:
@@ -198,6 +201,7 @@ def document_of(found: Tuned) -> dict[str, Any]:
         "chosen": comparison.chosen.name,
         "standing": None if comparison.standing is None else comparison.standing.name,
         "standingIs": found.standing,
+        "betterWithoutForecast": None if comparison.without is None else comparison.without.name,
         "standingOverBest": None if lead is None else asdict(lead),
         "clairvoyant": {"replicaHours": comparison.best_hours},
         "options": [_option(option) for option in comparison.options],

@@ -108,6 +108,8 @@ class Comparison:
     standing : what the nightly choice has taken, None when it was not replayed on these days
     lead : 95 % interval of how many times the best candidate's score that of `standing` is; None
         when they are the same or there are too few days
+    without : the better of the two that need no forecast, where it scores lower than the chosen one
+        by more than the noise; else None
     left_out : forecasters with too short a history, and why
     best : the clairvoyant, day by day
     best_hours : its replica-hours a day
@@ -119,6 +121,7 @@ class Comparison:
     chosen: Option
     standing: Option | None
     lead: Interval | None
+    without: Option | None
     left_out: dict[str, str]
     best: Daily
     best_hours: float
@@ -173,9 +176,24 @@ def compare(  # long: half of it says what is given
         if lead is None or lead.low <= 1.0 + WORTH:
             chosen = stands
     return Comparison(
-        rows=rows, target=target, options=tuple(options), chosen=chosen, standing=stands,
-        lead=lead, left_out=left_out, best=ground.best, best_hours=ground.best_hours,
-    )  # fmt: skip
+        rows=rows,
+        target=target,
+        options=tuple(options),
+        chosen=chosen,
+        standing=stands,
+        lead=lead,
+        without=_without(options, chosen, judge.service.price),
+        left_out=left_out,
+        best=ground.best,
+        best_hours=ground.best_hours,
+    )
+
+
+def _without(options: list[Option], chosen: Option, price: float) -> Option | None:
+    """Find what does better without any forecast; the options are sorted."""
+    plain = next(option for option in options if option.candidate is None)
+    drawn = ratios(plain.daily, chosen.daily, price, seed=SEED)
+    return plain if len(drawn) and interval_of(drawn).low > 1.0 + WORTH else None
 
 
 class _Ground:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoscaler.capacity import replicas_for
-from autoscaler.capacity.newsvendor import KEEP, LEAD_SHARE, WINDOW_SHARE, uncovered, worth
+from autoscaler.capacity.newsvendor import LEAD_SHARE, WINDOW_SHARE, keeping, uncovered, worth
 from autoscaler.forecast.ahead import (
     MASSES,
     Reach,
@@ -124,6 +124,7 @@ def _least_and_most(
     grain = max(1, int(np.ceil(caps.max() / judge.service.capacity / _GRID)))
     capacity = judge.service.capacity * grain
     most = int(np.ceil(caps.max() / capacity)) + 1
+    keep = keeping(judge.service.start_cost)
     least, kept = [], []
     for block in np.array_split(rows, min(_BLOCKS, len(rows))):
         above: Floats | float = 0.0
@@ -136,7 +137,7 @@ def _least_and_most(
             loads = np.clip(np.exp(np.minimum(z, 600.0)) - days.shift, 0.0, cap)
             above = above + share * uncovered(loads, MASSES, capacity, most)
         least.append(np.stack([worth(np.asarray(above), cover) for cover in covers]) * grain)
-        kept.append(np.stack([worth(np.asarray(above), KEEP * cover) for cover in covers]) * grain)
+        kept.append(np.stack([worth(np.asarray(above), keep * cover) for cover in covers]) * grain)
     must, may = np.concatenate(least, axis=1), np.concatenate(kept, axis=1)
     now, recent = judge.seen(rows)
     return np.maximum(must, now), np.maximum(np.maximum(may, recent), must)

@@ -71,7 +71,7 @@ def test_the_answer_bars_table_and_files(
     document = json.loads((out / "tune.json").read_text("utf-8"))
     assert document["version"] == 1
     assert str(candidate_of(document["chosen"])) == document["chosen"]
-    assert document["answer"].split()[0] == document["chosen"]
+    assert f"{document['chosen']} fits: over " in document["answer"]
     (confirmed,) = document["confirmed"]
     assert confirmed["name"] == document["chosen"]
     assert len(confirmed["floors"]) == 1440

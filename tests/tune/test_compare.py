@@ -17,7 +17,7 @@ from autoscaler.replay.doubt import Daily, ratios
 from autoscaler.schema.candidates import Candidate, candidate_of
 from autoscaler.tune.compare import FIXED, REACTIVE, RELEASES, compare
 from autoscaler.tune.lesson import study
-from tests.core.given import CAPACITY, DAY, NOW, history, policy, restless, tide
+from tests.core.given import CAPACITY, DAY, NOW, flat, history, policy, restless, tide
 
 
 def lesson(given, of=None):
@@ -132,6 +132,14 @@ def test_a_forecaster_with_too_short_a_history_is_left_out_and_named():
 @pytest.mark.parametrize("days", [0.5, 1.5, 2.0])
 def test_without_a_day_to_replay_there_is_no_comparison(days):
     assert compare(policy(), lesson(tide(days)), candidate_of("ahead@18"), 0.7) is None
+
+
+def test_where_no_forecast_is_needed_that_is_the_answer(compared):
+    assert compared.without is None
+    level = flat(20.0, days=10)  # an HPA at 70 % above a floor that is exact is paid for nothing
+    found = compare(policy(), lesson(level), candidate_of("ahead@18"), 0.7)
+    assert found.without is found.named(FIXED)
+    assert found.without.score < 0.9 * found.chosen.score
 
 
 class TestNoise:
