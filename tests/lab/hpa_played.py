@@ -12,7 +12,7 @@ from typing import Any
 from autoscaler.reactive import ExternalMetric, Metric, PodSeen, PodsMetric, ResourceMetric
 from tests.lab.api import Json
 from tests.lab.controllers import Controllers
-from tests.lab.hpa_scripts import PodScript, Script
+from tests.lab.hpa_scripts import BothScript, PodScript, Script
 from tests.lab.pod_metrics import Sample
 
 LOOKS = (0.05, 0.4)  # seconds after it asked: the controller lists the pods after the metrics
@@ -60,10 +60,11 @@ class Played:
             raise LookupError("the metric fails, as the script wants it")
         return sync.value
 
-    def metric_of(self, value: float | None, seen: Any) -> tuple[Metric, int | None]:
-        """Give the model's metric, and the count that goes with it."""
+    def metrics_of(self, value: float | None, seen: Any) -> tuple[tuple[Metric, ...], int | None]:
+        """Give the model's metrics, and the count that goes with them."""
         script = self.script
-        return ExternalMetric(value=value, target=script.target, average=script.average), seen
+        metric = ExternalMetric(value=value, target=script.target, average=script.average)
+        return (metric,), seen
 
     def start(self) -> None:
         """Create Deployment and HPA."""
@@ -79,7 +80,7 @@ class Played:
             "minReplicas": script.floors[0][1],
             "maxReplicas": script.ceiling,
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": script.name},
-            "metrics": [self._metric_spec()],
+            "metrics": self._metric_specs(),
         }
         if script.behavior is not None:
             spec["behavior"] = script.behavior
@@ -100,16 +101,14 @@ class Played:
         api = self._controllers.plane.api
         api.delete("HorizontalPodAutoscaler", self.script.name, self._namespace)
 
-    def _metric_spec(self) -> Json:
+    def _metric_specs(self) -> list[Json]:
         how = "averageValue" if self.script.average else "value"
         target = {
             "type": "AverageValue" if self.script.average else "Value",
             how: f"{round(self.script.target * 1000)}m",
         }
-        return {
-            "type": "External",
-            "external": {"metric": {"name": self.metric}, "target": target},
-        }
+        external = {"metric": {"name": self.metric}, "target": target}
+        return [{"type": "External", "external": external}]
 
     def _asked(self, look: Callable[[], Hashable]) -> Sync:
         """Write down a question, with what stands now and soon after."""
@@ -178,16 +177,20 @@ class PodsPlayed(Played):
             )
             for pod in running[missing:]
         }
-        self._asked(lambda: tuple(_seen(pod, samples) for pod in self._pods()))
+        self._asked(lambda: self._stands(samples))
         return samples
 
-    def metric_of(self, value: float | None, seen: Any) -> tuple[Metric, int | None]:
+    def metrics_of(self, value: float | None, seen: Any) -> tuple[tuple[Metric, ...], int | None]:
         """Give the model's metric; the pods are in it."""
         del value
         pods = seen or ()
         if self.script.cpu:
-            return ResourceMetric(pods=pods, target=round(self.script.target)), None
-        return PodsMetric(pods=pods, target=self.script.target), None
+            return (ResourceMetric(pods=pods, target=round(self.script.target)),), None
+        return (PodsMetric(pods=pods, target=self.script.target),), None
+
+    def _stands(self, samples: dict[str, Sample]) -> Hashable:
+        """Every pod as the model takes it."""
+        return tuple(_seen(pod, samples) for pod in self._pods())
 
     def moves(self) -> list[tuple[float, Callable[[], None]]]:
         """Floors as ever, and pods that turn unready."""
@@ -212,12 +215,44 @@ class PodsPlayed(Played):
             body = {"status": {"conditions": conditions}}
             api.call("PATCH", f"{path}/status", body, media="application/merge-patch+json")
 
-    def _metric_spec(self) -> Json:
+    def _metric_specs(self) -> list[Json]:
         if self.script.cpu:
             target = {"type": "Utilization", "averageUtilization": round(self.script.target)}
-            return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+            return [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
         target = {"type": "AverageValue", "averageValue": f"{round(self.script.target * 1000)}m"}
-        return {"type": "Pods", "pods": {"metric": {"name": "load"}, "target": target}}
+        return [{"type": "Pods", "pods": {"metric": {"name": "load"}, "target": target}}]
+
+
+class BothPlayed(PodsPlayed):
+    """A script of two metrics: an External one, which is asked first, and one of the pods."""
+
+    script: BothScript
+    _told: float | None = None
+
+    def value(self) -> float:
+        """Answer for the External metric; the question that counts follows at once."""
+        self._told = self._now(self.script.beside, time.time())
+        if self._told is None:
+            raise LookupError("the metric fails, as the script wants it")
+        return self._told
+
+    def report(self) -> dict[str, Sample]:
+        """Answer for the pods, and write down what was told for both."""
+        samples = super().report()
+        self.syncs[-1].value = self._told
+        return samples
+
+    def metrics_of(self, value: float | None, seen: Any) -> tuple[tuple[Metric, ...], int | None]:
+        """Both, and `status.replicas`, which the External one is divided by."""
+        status, pods = seen or (None, ())
+        own, _ = super().metrics_of(value, pods)
+        return (ExternalMetric(value=value, target=self.script.target), *own), status
+
+    def _stands(self, samples: dict[str, Sample]) -> Hashable:
+        return self._status(), super()._stands(samples)
+
+    def _metric_specs(self) -> list[Json]:
+        return [*Played._metric_specs(self), *super()._metric_specs()]
 
 
 def _is_ready(pod: Json) -> bool:

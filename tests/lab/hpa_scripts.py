@@ -73,6 +73,18 @@ class PodScript(Script):
     window: float = 1.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BothScript(PodScript):
+    """A life under two metrics, of which the larger wish counts.
+
+    Attributes
+    ----------
+    beside : (second, value of the External metric from then on); None is a metric that fails
+    """
+
+    beside: tuple[tuple[float, float | None], ...]
+
+
 def _direction(usual: Direction, given: dict[str, Any] | None) -> Direction:
     if not given:
         return usual
@@ -308,5 +320,26 @@ POD_SCRIPTS = (
         cpu=True,
         target=70.0,
         behavior=None,
+    ),
+    BothScript(
+        name="both-larger-counts",
+        load=((0.0, 20.0), (14.0, 45.0), (30.0, 15.0)),
+        beside=((0.0, 15.0), (8.0, 62.0), (20.0, 18.0)),
+        behavior=window(6),
+    ),
+    BothScript(
+        name="both-one-fails",
+        load=((0.0, 40.0), (14.0, 18.0), (26.0, 66.0)),
+        beside=((0.0, 25.0), (8.0, None), (34.0, 15.0)),
+        replicas=4,
+        behavior=window(2),
+    ),
+    BothScript(
+        name="both-pods-are-missing",
+        load=((0.0, 38.0),),
+        beside=((0.0, 40.0), (12.0, 15.0), (22.0, 70.0), (30.0, 20.0)),
+        replicas=4,
+        missing=((0.0, 0), (8.0, 12), (28.0, 0)),
+        behavior=window(2),
     ),
 )

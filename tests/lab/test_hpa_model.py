@@ -20,8 +20,15 @@ from autoscaler.reactive import HpaState, Look, hpa_step
 from autoscaler.reactive.metrics import Standing
 from tests.lab.controllers import Controllers
 from tests.lab.external_metrics import ExternalMetrics
-from tests.lab.hpa_played import Played, PodsPlayed
-from tests.lab.hpa_scripts import LENGTH, POD_SCRIPTS, SCRIPTS, PodScript, Script
+from tests.lab.hpa_played import BothPlayed, Played, PodsPlayed
+from tests.lab.hpa_scripts import (
+    LENGTH,
+    POD_SCRIPTS,
+    SCRIPTS,
+    BothScript,
+    PodScript,
+    Script,
+)
 from tests.lab.pod_metrics import PodMetrics
 
 Life = tuple[Played, list[tuple[float, int]]]
@@ -68,8 +75,11 @@ class Stage:
     def _run(self, script: Script, namespace: str) -> Played:
         """Give a script its metric."""
         if isinstance(script, PodScript):
-            pods = PodsPlayed(script, self._controllers, namespace)
+            kind = BothPlayed if isinstance(script, BothScript) else PodsPlayed
+            pods = kind(script, self._controllers, namespace)
             self._of_pods.reports[script.name] = pods.report
+            if kind is BothPlayed:
+                self._external.values[pods.metric] = pods.value
             return pods
         run = Played(script, self._controllers, namespace)
         self._external.values[run.metric] = run.value
@@ -150,11 +160,11 @@ def _looks(run: Played, told: Told, replicas: int, floors: set[int]) -> list[Loo
         stamps.append(told.wrote)
     looks = []
     for seen, now, floor in product(told.seen, stamps, floors):
-        metric, count = run.metric_of(told.value, seen)
+        metrics, count = run.metrics_of(told.value, seen)
         count = replicas if count is None else count
         standing = Standing(spec=replicas, status=count, ready=count, now=now)
         looks.append(
-            Look(standing=standing, metrics=(metric,), floor=floor, ceiling=run.script.ceiling)
+            Look(standing=standing, metrics=metrics, floor=floor, ceiling=run.script.ceiling)
         )
     return looks
 
