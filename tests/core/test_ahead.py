@@ -10,9 +10,11 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from autoscaler.capacity.newsvendor import (
+    KEEP,
     LEAD_SHARE,
     PATIENCE,
     WINDOW_SHARE,
+    keeping,
     least_and_most,
     uncovered,
     worth,
@@ -84,6 +86,15 @@ class TestNewsvendor:
         assert plain == (1, 10)
         assert least_and_most(ahead_of(lead, ago=12.0), 3.0, 20.0) == (4, 10)
         assert least_and_most(ahead_of(lead, ago=300.0), 3.0, 20.0) == (10, 10)
+
+    @examples(loads, st.floats(0.1, 1e3), st.tuples(st.floats(0, 604_800), st.floats(0, 604_800)))
+    def test_the_dearer_a_start_the_more_is_kept(self, lead, cover, worths):
+        (least, less), (same, more) = (
+            least_and_most(ahead_of(lead), 3.0, cover, keeping(worth)) for worth in sorted(worths)
+        )
+        assert least == same <= less <= more
+        assert keeping(1800.0) == KEEP
+        assert least_and_most(ahead_of(lead), 3.0, cover, keeping(0.0)) == (least, least)
 
     def test_rows_are_each_alone(self):
         both = uncovered(np.array([[1.0, 5.0], [9.0, 9.0]]), np.array([0.5, 0.5]), 1.0, 12)
@@ -225,13 +236,14 @@ class TestRegressions:
         x = rng.normal(size=(3, 2000))
         y = np.array([1.0, -2.0, 0.5]) @ x + rng.normal(0, 0.1, 2000)
         y[::20] += 50
-        found = huber_ridge(x, y, np.ones(2000), np.zeros(3), 1.0)
+        found = huber_ridge(x, y, np.ones(2000), np.zeros(3), (100.0, 1.0))
         np.testing.assert_allclose(found, [1.0, -2.0, 0.5], atol=0.05)
 
     def test_without_data_the_prior_stands(self):
         x = np.zeros((2, 5))
         np.testing.assert_allclose(
-            huber_ridge(x, np.zeros(5), np.ones(5), np.array([0.4, 0.6]), 3.0), [0.4, 0.6]
+            huber_ridge(x, np.zeros(5), np.ones(5), np.array([0.4, 0.6]), (300.0, 3.0)),
+            [0.4, 0.6],
         )
 
     def test_nonnegative_weights_are_optimal(self):

@@ -53,7 +53,10 @@ _FINISHED = (3, 15, 180)
 _SAME_MINUTE = ((60, 120, 180), tuple(range(15, 121, 15)))
 
 # location: tables at the target, then these
-_RECENT = ("now", "dev5", "dev20", "dev60", "slope2", "slope5", "tide", "one")
+_RECENT = (
+    *("now", "dev5", "dev20", "dev60", "slope2", "slope5", "mean5", "mean20", "mean60"),
+    *("since_sharp", "since_yesterday", "since_week_ago", "tide", "one"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +66,12 @@ class Strip:
     Attributes
     ----------
     z : shape (n,), no holes; origin t in 0 ... n knows z[:t]
-    base : shape (n,), the daily table at each step's own time
+    own : shape (len(OWN), n), tables at each step's own time
     tables : shape (len(NAMES), n + 1), tables at the time t + lead (window ones: at t)
     """
 
     z: Floats
-    base: Floats
+    own: Floats
     tables: Floats
 
     def table(self, name: str) -> Floats:
@@ -99,18 +102,19 @@ def lagged(values: Floats, by: int) -> Floats:
 
 
 def recent_features(strip: Strip, aim: Aim) -> Floats:
-    """Read the last minutes at every origin, the same for every aim, shape (6, n + 1)."""
+    """Read the last minutes at every origin, the same for every aim, shape (12, n + 1)."""
     z, steps = strip.z, aim.steps
-    deviation = z - strip.base
-    two, five = before(z, steps(2)), before(z, steps(5))
+    since = z - strip.own
+    now, two, five = before(z, 1), before(z, steps(2)), before(z, steps(5))
     return np.stack(
         [
-            before(z, 1),
-            before(deviation, steps(5)),
-            before(deviation, steps(20)),
-            before(deviation, steps(60)),
+            now,
+            *(before(since[0], steps(minutes)) for minutes in (5, 20, 60)),
             two - lagged(two, steps(2)),
             five - lagged(five, steps(5)),
+            five,
+            *(before(z, steps(minutes)) for minutes in (20, 60)),
+            *(before(change, 1) for change in since[1:]),
         ]
     )
 
@@ -118,7 +122,7 @@ def recent_features(strip: Strip, aim: Aim) -> Floats:
 def location_features(strip: Strip, aim: Aim, recent: Floats) -> Floats:
     """Features of the location, shape (k, n + 1)."""
     tables = [strip.table(name) for name in aim.names]
-    tide = tables[0] - before(strip.base, 1)
+    tide = tables[0] - before(strip.own[0], 1)
     return np.stack([*tables, *recent, tide, np.ones(len(tide))])
 
 
@@ -187,9 +191,12 @@ def _shape_of(
     """Features of the scale that are not misses: slopes, how odd days were, how small the load."""
     tables = len(aim.names)
     daily, high = ("daily", "high") if aim.window is None else ("w_daily", "w_high")
-    return (
+    usual = strip.table(daily)[at]
+    shape = (
         np.abs(x[tables + 4, at]),
         np.abs(x[tables + 5, at]),
-        np.maximum(strip.table(high)[at] - strip.table(daily)[at], 0.0),
+        np.maximum(strip.table(high)[at] - usual, 0.0),
         np.exp(np.minimum(aim.log_shift - location[at], 1.0)),
     )
+    # a window that is usually higher than now has more to go
+    return shape if aim.window is None else (*shape, np.abs(x[tables, at] - usual))

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoscaler.forecast.ahead.features import Aim, Strip, recent_features
 from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_newest
-from autoscaler.forecast.ahead.tables import NAMES, Tables
+from autoscaler.forecast.ahead.tables import NAMES, OWN, Tables
 from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.forecast.days import Days, trusted
 from autoscaler.forecast.tidal import GROWTH, Tidal, newest_of
@@ -133,10 +133,10 @@ class TideAhead:
         here, target = at[: back + 1], at[lead:]
         windowed = np.array([name.startswith("w_") for name in NAMES])
         tables = np.where(windowed[:, None], self.tables[:, here], self.tables[:, target])
-        base = self.tables[NAMES.index("daily")][here[:-1]].astype(np.float64)
+        own = self.tables[[NAMES.index(name) for name in OWN]][:, here[:-1]].astype(np.float64)
         values = trusted(newest_of(series, back))
-        z = _held(np.log(values + self.tidal.shift) - base) + base
-        return Strip(z=z, base=base, tables=tables.astype(np.float64)), here
+        z = _held(np.log(values + self.tidal.shift) - own[0]) + own[0]
+        return Strip(z=z, own=own, tables=tables.astype(np.float64)), here
 
 
 def _held(deviation: Floats) -> Floats:

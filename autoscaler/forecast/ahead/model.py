@@ -17,11 +17,12 @@ from autoscaler.forecast.ahead.features import (
     scale_features,
 )
 from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
-from autoscaler.forecast.ahead.tables import NAMES, Tables, forward_max, smoothed
+from autoscaler.forecast.ahead.tables import NAMES, OWN, Tables, forward_max, smoothed
 from autoscaler.model import Floats, Ints
 
 _LOCATION_DAYS, _TAIL_DAYS = 16.0, 14.0  # half-lives
-_RIDGE = 3.0
+_RIDGE = 300.0  # times the variance of the errors: a clean tide may tell fine things apart
+_MOST_RIDGE = 3.0
 _LEAST = 0.35  # of the mean |error|: no scale is smaller
 _CENTRES = 6
 _EVERYWHERE = 0.02  # weight of an error far from a centre
@@ -66,8 +67,8 @@ def strip_of(tables: Tables, days: slice, lead: int) -> tuple[Strip, Ints]:
     for name in NAMES:
         flat = tables.by_name[name].ravel()
         rows.append(flat[at if name.startswith("w_") else at + lead])
-    base = tables.by_name["daily"][first:stop].ravel()
-    return Strip(z=z, base=base, tables=np.stack(rows)), at
+    own = np.stack([tables.by_name[name][first:stop].ravel() for name in OWN])
+    return Strip(z=z, own=own, tables=np.stack(rows)), at
 
 
 def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
@@ -82,7 +83,7 @@ def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
     usable = np.flatnonzero((origins >= skip) & (origins + aim.reach < known))
     rows = usable[:: 2 if aim.window is None else 3]
     weight = 0.5 ** ((known - rows) / per_day / _LOCATION_DAYS)
-    location = huber_ridge(x[:, rows], future[rows], weight, prior(aim), _RIDGE)
+    location = huber_ridge(x[:, rows], future[rows], weight, prior(aim), (_RIDGE, _MOST_RIDGE))
     where = location @ x
     error = np.nan_to_num(np.abs(future - where), nan=0.0)
     level = float(error[usable].mean()) + 1e-9

@@ -7,19 +7,29 @@ import numpy as np
 from autoscaler.model import Floats
 
 _PASSES = 3
-_CUT = 3 * 1.4826  # robust standard deviations beyond which an error counts less
+_ROBUST = 1.4826  # median |error| of a normal error is 1/_ROBUST standard deviations
+_LEAST_RIDGE = 0.01  # features may be the very same, and a past without noise is no promise
+_CUT = 3.0  # standard deviations beyond which an error counts less
 
 
-def huber_ridge(x: Floats, y: Floats, weight: Floats, prior: Floats, ridge: float) -> Floats:
-    """Weights of features, shape (k,), for x of shape (k, n): Huber loss, drawn to `prior`."""
+def huber_ridge(
+    x: Floats, y: Floats, weight: Floats, prior: Floats, ridge: tuple[float, float]
+) -> Floats:
+    """Weights of features, shape (k,), for x of shape (k, n): Huber loss, drawn to `prior`.
+
+    `ridge` is how strongly, times the variance of the errors, and at most: where little is
+    noise, even small differences between features are evidence.
+    """
     coefficients = prior
     error = y - prior @ x
     for _ in range(_PASSES):
-        limit = _CUT * float(np.median(np.abs(error))) + 1e-12
-        used = weight * np.minimum(1.0, limit / np.maximum(np.abs(error), 1e-12))
+        deviation = _ROBUST * float(np.median(np.abs(error))) + 1e-12
+        used = weight * np.minimum(1.0, _CUT * deviation / np.maximum(np.abs(error), 1e-12))
         scaled = x * used
         gram = scaled @ x.T
-        gram[np.diag_indices_from(gram)] += ridge
+        gram[np.diag_indices_from(gram)] += max(
+            min(ridge[0] * deviation**2, ridge[1]), _LEAST_RIDGE
+        )
         coefficients = prior + np.linalg.solve(gram, scaled @ (y - prior @ x))
         error = y - coefficients @ x
     return coefficients

@@ -18,9 +18,12 @@ _SHARP_DECAY = 0.85
 _WIDE, _NARROW, _HIGH = 600.0, 120.0, 420.0  # seconds to each side
 _WEEK = 7
 
-POINT = ("daily", "sharp", "weekly", "yesterday", "week_ago", "high", "second")
+POINT = ("daily", "sharp", "exact", "weekly", "yesterday", "week_ago", "high", "second")
 WINDOW = ("w_daily", "w_weekly", "w_yesterday", "w_week_ago", "w_high", "w_second")
 NAMES = (*POINT, *WINDOW)
+
+OWN = ("daily", "sharp", "yesterday", "week_ago")
+"""Tables against which the last minutes are held, at their own time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +54,16 @@ def tables_of(days: Days, window: int) -> Tables:
     before = np.arange(len(z) + 2) - 1
     alike = np.array([next(iter(days.alike(d, len(z), 1)), -1) for d in range(len(z) + 2)])
     wide, narrow, high = (max(1, round(s / days.step)) for s in (_WIDE, _NARROW, _HIGH))
-    near = smoothed(z, narrow)
     around = centred_max(z, high)
     first, second = _two_highest(around)
     w_first, w_second = _two_highest(windows)
     by_name = {
         "daily": _faded(smoothed(z, wide), before, _DECAY),
-        "sharp": _faded(near, before, _SHARP_DECAY),
+        "sharp": _faded(smoothed(z, narrow), before, _SHARP_DECAY),
+        "exact": _faded(z, before, _SHARP_DECAY),
         "weekly": _faded(smoothed(z, wide), alike, _DECAY),
-        "yesterday": _ago(near, before),
-        "week_ago": _ago(near, alike),
+        "yesterday": _ago(z, before),
+        "week_ago": _ago(z, alike),
         "high": first,
         "second": second,
         "w_daily": _faded(windows, before, _DECAY),
