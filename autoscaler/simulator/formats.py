@@ -121,7 +121,9 @@ def import_traffic(kind: str, source: Path, slot: float = 60.0) -> Imported:
     except json.JSONDecodeError as error:
         raise TraceError(f"{source}:{error.lineno}: not {kind}: no JSON: {error.msg}") from error
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise TraceError(f"{source}: not {kind}: {_SHAPES[kind]} is expected") from error
+        raise TraceError(
+            f"{source}: not {kind}: {_SHAPES.get(kind, 'a CSV')} is expected"
+        ) from error
     if len(imported.times) < 2:
         few = "; ".join((f"{len(imported.times)} usable slots as {kind}", *imported.refused[:3]))
         raise TraceError(f"{source}: {few}")
@@ -251,8 +253,6 @@ KINDS: dict[str, Callable[[str, float], Imported]] = {
 
 
 _SHAPES = {
-    "azure-2023": "a CSV with TIMESTAMP,ContextTokens,GeneratedTokens",
-    "azure-2024": "a CSV with TIMESTAMP,ContextTokens,GeneratedTokens",
     "burstgpt": "a CSV with Timestamp,Request tokens,Response tokens",
     "mooncake": "JSON lines with timestamp, input_length, output_length",
     "servegen": "rows of window start in seconds and requests per second",
