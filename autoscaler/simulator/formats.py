@@ -43,9 +43,8 @@ class Imported:
     refused: tuple[str, ...] = ()
 
 
+# slots to count requests into (eleven years of minutes): one absurd time must not cost gigabytes
 LONGEST = 6_000_000
-"""Slots that requests are counted into (eleven years of minutes): one absurd time must not cost
-gigabytes."""
 
 
 @dataclass(slots=True)
