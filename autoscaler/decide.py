@@ -35,7 +35,7 @@ def decide(  # long: the order of the stages, on one page
         doubts += found
     if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
         steps = plan.horizon(lead, keep, series.step)
-        level, cover = rule_of(knowledge, spec.price.level)
+        level, cover = rule_of(knowledge, spec)
         events = dates.events(spec, series.end, steps * series.step)
         forecast, why, failed = foresee(series, knowledge, events, steps, level)
         doubts += failed

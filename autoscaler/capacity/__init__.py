@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from autoscaler.capacity.newsvendor import least_and_most
+from autoscaler.capacity.newsvendor import keeping, least_and_most
 from autoscaler.model import Floats, Forecast, Ints, Knowledge, Need
+from autoscaler.policy import Spec
 
 ACTUATION = 15.0
 """Seconds until an autoscaler acts on a new floor: the HPA's default sync period."""
@@ -22,11 +23,17 @@ _MOST = 1e6
 """Replicas beyond any cluster: an absurd demand must not overflow."""
 
 
-def rule_of(knowledge: Knowledge | None, usual: float) -> tuple[float, float | None]:
-    """How replicas are ordered: the quantile, `usual` without knowledge; and `Knowledge.cover`."""
+Covers = tuple[float, float]
+"""`Knowledge.cover`, and how many times that a standing replica is kept for."""
+
+
+def rule_of(knowledge: Knowledge | None, spec: Spec) -> tuple[float, Covers | None]:
+    """How replicas are ordered: the quantile, and on expected cost where that was learnt."""
     if knowledge is None:
-        return usual, None
-    return knowledge.order_level, knowledge.cover
+        return spec.price.level, None
+    if knowledge.cover is None:
+        return knowledge.order_level, None
+    return knowledge.order_level, (knowledge.cover, keeping(spec.release.break_even))
 
 
 def replicas_for(demand: Floats, capacity: float) -> Ints:
@@ -50,7 +57,7 @@ def need_of(
     *,
     recent: float = math.nan,
     backlog: float = 0.0,
-    cover: float | None = None,
+    cover: Covers | None = None,
 ) -> Need:
     """Need for every step ahead on quantiles, and for this moment on expected cost.
 
@@ -61,11 +68,11 @@ def need_of(
     capacity : demand per second of one replica
     newest, recent : newest known demand, and the largest of a break-even; NaN needs nothing
     backlog : demand per second that drains what waits in time
-    cover : `Knowledge.cover`
+    cover : as `rule_of` gives it
     """
     least = most = None
     if forecast.ahead is not None and cover is not None:
-        least, most = least_and_most(forecast.ahead, capacity, cover)
+        least, most = least_and_most(forecast.ahead, capacity, *cover)
         if not math.isnan(forecast.ahead.coming):
             most = max(most, int(replicas_for(np.asarray([forecast.ahead.coming]), capacity)[0]))
     alone, most_seen = (0.0 if math.isnan(demand) else demand for demand in (newest, recent))

@@ -21,8 +21,8 @@ PATIENCE = 1.04
 """A load up to this times what stands is served within the promised wait."""
 
 KEEP = 9.0
-"""Times `cover` at which a standing replica is let go: what was started once is not started again
-for a whim."""
+"""Times `cover` at which a standing replica is let go, where a start is worth half an hour of it:
+what was started once is not started again for a whim."""
 
 MOST = 4096
 """Replicas up to which all numbers are searched."""
@@ -56,13 +56,27 @@ def worth(above: Floats, cover: float) -> Ints:
     return best
 
 
-def least_and_most(ahead: Ahead, capacity: float, cover: float) -> tuple[int, int]:
-    """Say what must stand now, and up to what a standing replica is kept."""
+def keeping(break_even: float) -> float:
+    """Say at how many times `cover` a standing replica is let go: what a start is worth decides.
+
+    What that brings where it is not half an hour: docs/decisions/0004.
+
+    Parameters
+    ----------
+    break_even : `release.breakEven`, seconds
+    """
+    return KEEP * break_even / 1800.0
+
+
+def least_and_most(
+    ahead: Ahead, capacity: float, cover: float, keep: float = KEEP
+) -> tuple[int, int]:
+    """Say what must stand now, and up to what a standing replica is kept (`keep` x `cover`)."""
     largest = max(float(ahead.lead[-1]), float(ahead.window[-1]))
     most = min(int(np.ceil(largest / capacity)) + 1, MOST)
     above = LEAD_SHARE * uncovered(ahead.lead[None, :], ahead.weights, capacity, most)
     above += WINDOW_SHARE * uncovered(ahead.window[None, :], ahead.weights, capacity, most)
-    least, kept = int(worth(above, cover)[0]), int(worth(above, KEEP * cover)[0])
+    least, kept = int(worth(above, cover)[0]), int(worth(above, keep * cover)[0])
     if not np.isnan(ahead.ago):
         before = int(np.ceil(min(ahead.ago / capacity, 1e6) - 1e-6))
         least = max(least, min(kept, before))

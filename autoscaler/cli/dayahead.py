@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoscaler import dates, plan
-from autoscaler.capacity import lead_time, need_of
+from autoscaler.capacity import lead_time, need_of, rule_of
 from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
 from autoscaler.demand import regular, seen_of
@@ -118,12 +118,12 @@ def look_ahead(  # long: a line for each field of what it gives
     spec = policy.spec
     series, doubts = regular(history, now)
     forecast, reasons, doubts = _foreseen(policy, series, knowledge, horizon, doubts)
-    level = knowledge.order_level
+    level, cover = rule_of(knowledge, spec)
     need = need_of(
         forecast,
         level,
         spec.capacity.per_replica,
-        cover=knowledge.cover,
+        cover=cover,
         **seen_of(series, history, spec.release.break_even, spec.promise),
     )
     lead = lead_time(spec.cold_start_seconds, period)
