@@ -52,7 +52,7 @@ def section(asked: Asked) -> str:
 
 def draw(asked: Asked) -> None:
     """Write the picture of the replicas alone: need, floor, who was ready."""
-    report = report_of(asked.simulated, asked.name)
+    report = report_of(asked.simulated, asked.traffic)
     write_png(replace(report, charts=report.charts[1:2]), IMAGES / f"{asked.name}.png")
 
 

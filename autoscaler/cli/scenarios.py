@@ -99,6 +99,6 @@ def _write(asked: Asked, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     write_json(_document(asked), folder / "summary.json")
-    report = report_of(asked.simulated, asked.name)
+    report = report_of(asked.simulated, asked.traffic)
     write_html(report, folder / "report.html")
     write_png(report, folder / "report.png")

@@ -28,6 +28,11 @@ class Asked:
     verdicts: tuple[Verdict, ...]
 
     @property
+    def traffic(self) -> str:
+        """What was drawn, for the title of a report."""
+        return f"a drawn tide (seed {self.scenario.traffic.seed})"
+
+    @property
     def holds(self) -> bool:
         """Whether every claim does."""
         return all(verdict.holds for verdict in self.verdicts)
