@@ -46,7 +46,13 @@ BEYOND = 1.2
 SHARES = (0.6, 0.9)
 """Share of misses that is not out of range whatever the backtest says, and that always is."""
 
-LEVEL = 0.95
+LEAST = 0.1
+"""Relative loss that is no miss whatever the backtest says: of a fifth of the load, one way."""
+
+LONGEST = 600.0
+"""Seconds that one forecast may stand for: after a gap the first one alone decides nothing."""
+
+LEVEL = 0.98
 """Quantile of the last day's changes that is ordered on while fallen back."""
 
 
@@ -59,7 +65,7 @@ def usual_of(loss: Floats, step: float) -> Usual:
     step : seconds between them
     """
     known = loss[~np.isnan(loss)]
-    bound = float(np.quantile(known, 0.95))
+    bound = max(float(np.quantile(known, 0.95)), LEAST)
     shares = np.empty(len(known))
     share, fade = 0.05, fading(step)
     for i, miss in enumerate((known > bound).tolist()):
@@ -109,14 +115,17 @@ def judged(
 def _seen(live: Live, series: Series, usual: Usual, capacity: float) -> Live:
     """Judge what was expected of steps that have ended; what is not known teaches nothing."""
     due = sum(each.at < series.end - 1e-6 for each in live.expected)
-    missed = live.missed
+    missed, judged = live.missed, live.judged
     for each in live.expected[:due]:
         demand = demand_at(series, each.at)
         if not math.isnan(demand):
             miss = _loss(each, demand, capacity) > usual.loss
-            fade = fading(series.step)
+            since = series.step if judged is None else min(each.at - judged, LONGEST)
+            fade = fading(since)
             missed = fade * missed + (1 - fade) * miss
-    return replace(live, expected=live.expected[due:], missed=float(f"{missed:.6g}"))
+            judged = each.at
+    missed = float(f"{missed:.6g}")
+    return replace(live, expected=live.expected[due:], judged=judged, missed=missed)
 
 
 def _loss(expected: Expected, demand: float, capacity: float) -> float:

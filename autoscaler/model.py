@@ -444,12 +444,14 @@ class Live:
     ----------
     fit : `fitted_at` of the knowledge whose forecasts these are
     expected : made and not judged yet, oldest first
+    judged : the newest step on which a forecast was judged
     missed : share of misses (`Usual.loss`) within the last hours, a fading mean from 0 on
     fallen : POSIX seconds since which we decide on the safer side, or None
     """
 
     fit: float | None = None
     expected: tuple[Expected, ...] = ()
+    judged: float | None = None
     missed: float = 0.0
     fallen: float | None = None
 

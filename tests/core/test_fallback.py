@@ -193,7 +193,7 @@ class TestNeed:
         losses = np.array([*loss, 0.5])
         usual = fallback.usual_of(losses, MINUTE)
         assert fallback.SHARES[0] <= usual.share <= fallback.SHARES[1]
-        assert usual.loss <= np.nanmax(losses)
+        assert fallback.LEAST <= usual.loss <= max(np.nanmax(losses), fallback.LEAST)
 
 
 @lru_cache(maxsize=1)

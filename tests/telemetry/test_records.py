@@ -282,6 +282,7 @@ def test_a_memory_comes_back() -> None:
         live=Live(
             fit=0.5,
             expected=(Expected(at=2.5, median=1.25, upper=3.0),),
+            judged=2.0,
             missed=0.125,
             fallen=1.0,
         ),

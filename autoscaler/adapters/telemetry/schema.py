@@ -127,7 +127,7 @@ def memory_document(memory: Memory) -> Document:
     document["wanted"] = wanted_rows(memory.wanted)
     document["written"] = None if memory.written is None else wanted_rows([memory.written])[0]
     live = memory.live
-    document["live"] = [live.fit, live.missed, live.fallen]
+    document["live"] = [live.fit, live.judged, live.missed, live.fallen]
     document["expected"] = [[e.at, e.median, e.upper] for e in live.expected]
     return document
 
@@ -162,9 +162,11 @@ def memory_of(document: Mapping[str, Any]) -> Memory:
             at, floor = document["written"]
             whole["written"] = Wanted(at=at, floor=floor)
         rows = whole.pop("expected")
-        fit, missed, fallen = document["live"]
+        fit, judged, missed, fallen = document["live"]
         expected = tuple(Expected(at=at, median=low, upper=high) for at, low, high in rows)
-        whole["live"] = Live(fit=fit, expected=expected, missed=missed, fallen=fallen)
+        whole["live"] = Live(
+            fit=fit, expected=expected, judged=judged, missed=missed, fallen=fallen
+        )
         return Memory(**whole)
     except (KeyError, TypeError, ValueError) as error:
         raise RecordDamaged(f"the memory in a record is not whole: {error!r}") from error
