@@ -59,13 +59,14 @@ def worth(above: Floats, cover: float) -> Ints:
 def keeping(break_even: float) -> float:
     """Say at how many times `cover` a standing replica is let go: what a start is worth decides.
 
-    What that brings where it is not half an hour: docs/decisions/0004.
+    Where a start costs nothing, a replica goes at the price at which it would not be ordered. What
+    that brings where it is not half an hour: docs/decisions/0004.
 
     Parameters
     ----------
     break_even : `release.breakEven`, seconds
     """
-    return KEEP * break_even / 1800.0
+    return 1.0 + (KEEP - 1.0) * break_even / 1800.0
 
 
 def least_and_most(
