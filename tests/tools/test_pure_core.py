@@ -21,7 +21,7 @@ ALLOWED = {
     # the standard library's pure parts, and the log of a fit
     *("__future__", "collections", "contextlib", "dataclasses", "datetime", "decimal", "enum"),
     *("functools", "itertools", "logging", "math", "operator", "re", "typing", "types"),
-    *("bisect", "difflib", "warnings", "zoneinfo"),
+    *("array", "bisect", "difflib", "statistics", "warnings", "zoneinfo"),
     *("numpy", "scipy", "statsmodels", "pydantic", "pydantic_core", "annotated_types", "yaml"),
     *("holidays", "importlib"),  # days as data, and which version of them: part of the knowledge
     "autoscaler",
