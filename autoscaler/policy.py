@@ -187,8 +187,8 @@ class Forecasting(Model):
     `foretide tune` or the policy's status shows: `ahead` or `ahead@18` (whole distributions of
     what comes, and a price of demand that finds no replica), `profile` or `profile@0.95` (the
     weekly profile, ordering on that quantile), `last-week`, `yesterday`, `intermittent`,
-    `autoreg`, `no-tide` likewise. Where the history is still too short for what is pinned, the best of the others
-    decides and a reason says so."""
+    `autoreg`, `no-tide` likewise. Where the history is still too short for what is pinned, the best
+    of the others decides and a reason says so."""
 
     @field_validator("use", mode="before")
     @classmethod

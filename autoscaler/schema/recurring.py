@@ -95,7 +95,7 @@ class Recurring(Model):
         return f"{self.from_} to {self.to}", every
 
     def begun(self, day: date, weekday: str, zone: str) -> Iterator[tuple[float, float]]:
-        """Give starts and ends of its windows that begin on a day by the clock, in POSIX seconds."""
+        """Give starts and ends of windows that begin on a day by the clock, in POSIX seconds."""
         if self.cron is not None:
             for clock in crons.read(self.cron).begins(day, WEEKDAYS.index(weekday)):
                 first, last = walltime.moments(day, clock, zone)
