@@ -19,8 +19,9 @@ from autoscaler.forecast import (
     Recent,
     TidalForecaster,
 )
+from autoscaler.forecast.base import LEVELS as LEARNT
 from autoscaler.forecast.clock import wall_seconds
-from autoscaler.forecast.response import conformal
+from autoscaler.forecast.response import Misses, conformal, learn_response
 from autoscaler.forecast.shapes import median, smooth
 from autoscaler.schema.events import EventWindow
 from tests.core.given import DAY, HOUR, NOW, flat, history, tide
@@ -189,3 +190,26 @@ def test_small_helpers_leave_out_what_is_unknown():
     rows = np.array([[1.0, np.nan, np.nan], [3.0, 5.0, np.nan], [8.0, 7.0, np.nan]])
     np.testing.assert_array_equal(median(rows), [3.0, 6.0, np.nan])
     np.testing.assert_allclose(smooth(np.array([0.0, 3.0, np.nan, 9.0]), 1), [4.0, 1.5, 6.0, 4.5])
+
+
+def test_hours_ahead_a_calm_hour_is_trusted_no_further_than_the_day():
+    """A kind of hour has seen few days; minutes ahead its own misses count, hours ahead all."""
+    days, per_day = 10, 288
+    missed = np.random.default_rng(2).normal(0, 1, (days, per_day))
+    missed[:, : per_day // 2] *= 0.1  # calm mornings
+    misses = Misses(
+        rows=np.arange(days),
+        expected=np.zeros_like(missed),
+        missed=missed,
+        recent=np.zeros((3, days, per_day)),
+    )
+    response = learn_response(misses, np.arange(days), 300.0)
+    near, far = (
+        response.spreads(np.array([2, 8]), np.full(2, seconds / 300.0))
+        for seconds in (300.0, 86_400.0)
+    )
+    middle, high = (LEARNT.index(level) for level in (0.5, 0.99))
+    assert near[0, high] < 0.5 < near[1, high]
+    assert far[0, high] > 1.5
+    assert abs(far[0, middle]) < 0.1  # the median stays its own
+    assert (np.diff(far, axis=1) >= 0).all()
