@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from autoscaler.forecast.base import LEVELS, Shape
 from autoscaler.forecast.days import Days
-from autoscaler.model import Floats
+from autoscaler.model import Floats, Ints
 
 WINDOWS = (300.0, 3600.0, 10_800.0)
 """Seconds over which recent misses are averaged."""
@@ -162,7 +162,6 @@ def learn_response(
     prior : shape (k, 3), weights that the regression is shrunk to; a decaying one by default
     """
     per_day = misses.recent.shape[2]
-    reach = misses.missed.shape[1] - per_day
     leads = np.asarray(LEADS) / step
     prior = default_prior() if prior is None else prior
     chain = misses.missed[use]  # (d, per_day + reach)
@@ -173,15 +172,8 @@ def learn_response(
     day, slot = np.divmod(origins, per_day)
     weights, spread = np.empty((len(leads), 3)), np.empty((HOURS, len(leads), len(LEVELS)))
     for k, lead in enumerate(np.round(leads).astype(np.int64)):
-        at, row = slot + lead, day
-        inside = at < per_day + reach
-        # beyond its reach a row goes on in the next: expected one night later than it would be
-        beyond = (at - per_day) // per_day + 1
-        row = np.where(inside, row, row + beyond)
-        at = np.where(inside, at, at - beyond * per_day)
-        exists = row < len(chain)
-        target = chain[np.minimum(row, len(chain) - 1), at]
-        ok = exists & ~np.isnan(target)
+        at, target = _missed_at(chain, day, slot + lead, per_day)
+        ok = ~np.isnan(target)
         x, y = features[:, origins[ok]], target[ok]
         weights[k] = _ridge(x, y, prior[k])
         kinds = (at[ok] % per_day) * HOURS // per_day
@@ -190,6 +182,18 @@ def learn_response(
         if LEADS[k] >= _FAR:
             spread[:, k, _UPPER:] = np.maximum(spread[:, k, _UPPER:], conformal(errors)[_UPPER:])
     return Response(leads=leads, weights=weights, spread=spread)
+
+
+def _missed_at(chain: Floats, row: Ints, at: Ints, per_day: int) -> tuple[Ints, Floats]:
+    """Misses at slots `at` of days, which may lie beyond their end; NaN where there is none.
+
+    Beyond its reach a row goes on in the next: expected one night later than it would be.
+    """
+    inside = at < chain.shape[1]
+    beyond = np.where(inside, 0, (at - per_day) // per_day + 1)
+    row, at = row + beyond, at - beyond * per_day
+    exists = row < len(chain)
+    return at, np.where(exists, chain[np.minimum(row, len(chain) - 1), at], np.nan)
 
 
 def default_prior() -> Floats:
