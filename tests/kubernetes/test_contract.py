@@ -578,6 +578,7 @@ def test_status_is_written_once_and_again_only_when_it_changed(world: World):
         "Acting": "True",
         "InDoubt": "True",
         "Capped": "False",
+        "FellBack": "False",
     }
     assert conditions["InDoubt"]["reason"] == "HistoryStale"
     assert conditions["InDoubt"]["lastTransitionTime"] == "2027-01-15T08:01:00Z"
