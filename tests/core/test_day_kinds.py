@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
 import pytest
 
 from autoscaler.demand import regular
-from autoscaler.forecast import ALL, FAST, LAST_WEEK, PROFILE, TidalForecaster, kinds_of
+from autoscaler.forecast import (
+    ALL,
+    FAST,
+    INTERMITTENT,
+    LAST_WEEK,
+    PROFILE,
+    TidalForecaster,
+    kinds_of,
+)
 from autoscaler.forecast.ahead.tables import tables_of
 from autoscaler.forecast.clock import wall_seconds
 from autoscaler.forecast.kinds import PLAIN, Kinds
@@ -118,11 +127,14 @@ def test_tables_of_the_distributions_ahead_know_kinds():
 def test_without_special_days_nothing_changes(zone):
     far = kinds(("2020-01-01", "sunday"), ("2019-05-01", "2019-04-30"))
     series = regular(tide(17), NOW)[0]
+    by_day = series.values > np.median(series.values)
+    batches = replace(series, values=np.where(by_day, series.values, 0.0))
     for shape in FAST:
+        given = batches if shape is INTERMITTENT else series
         paths = [
             TidalForecaster(shape=shape)
-            .fit(series, zone, (), known)
-            .predict(series, 1440, (0.5, 0.9))
+            .fit(given, zone, (), known)
+            .predict(given, 1440, (0.5, 0.9))
             .quantiles
             for known in (PLAIN, far)
         ]
