@@ -41,8 +41,9 @@ PRESENT = 0.7
 TOLERANCE = 0.1
 """Of an HPA that says none: it moves only when measured / target is further from 1."""
 
-DRAW = 1.0
-"""What one replayed day must say, per unit of target, for a target below the usual one."""
+DRAW = 5.0
+"""What one replayed day must say, per unit of target, for a target below the usual one: one late
+hour in two days once advised 70 % for two months, a quarter dearer than 95 %."""
 
 REPLAYED_DAYS = 7
 """Newest whole days that are replayed: every weekday once."""
