@@ -19,6 +19,7 @@ from autoscaler.forecast import FAST
 from autoscaler.model import Running, Samples
 from autoscaler.reactive import PlainHpa
 from autoscaler.replay import clairvoyant, cost_of, late_fraction, replay, score_of
+from autoscaler.report import value_text
 from autoscaler.tune import Above, against, known, learn, study
 from autoscaler.tune.advice import (
     ALONE,
@@ -220,7 +221,7 @@ class TestTold:
         assert lines["maxReplicas"].endswith("12 is too low")
         hours = advice.now.replica_hours - ours_under(advice, 0.9).replica_hours
         assert hours > 0
-        assert lines["Saving"].startswith(f"{hours:.1f} fewer replica-hours a day (")
+        assert lines["Saving"].startswith(f"{value_text(hours)} fewer replica-hours a day (")
         assert "in money" in lines["Saving"]
         told = document_of(advice, stands)
         assert told["savedMoney"] == pytest.approx(2 * hours)
