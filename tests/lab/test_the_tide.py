@@ -75,13 +75,14 @@ def test_after_the_tide_the_floor_is_let_go_in_few_steps(evening: Evening):
     floors = evening.floors("act", USER)
     pairs = pairwise(floors)
     lowerings = [(at, low) for (_, high), (at, low) in pairs if low < high]
-    # what was wanted until the fall is `release.after` old only then; before, the surge is let go
+    # what was wanted until the fall is `release.after` old only then; what the surge lets go before
+    # (or a fall that is foreseen a lead ahead) is nothing that the next minute needs
     let_go = evening.tide.fall_at + RELEASE - PERIOD
     after = [(at, low) for at, low in lowerings if at >= let_go]
     assert 1 <= len(after) <= 3
     assert after[-1][1] == FOUND
-    surge = [(at, low) for at, low in lowerings if evening.tide.surge_end <= at < let_go]
-    assert all(low >= evening.need(at) for at, low in surge)
+    early = [(at, low) for at, low in lowerings if evening.tide.surge_end <= at < let_go]
+    assert all(low >= evening.need(at) for at, low in early)
 
 
 def test_only_we_write_floors_and_only_the_autoscaler_scales(evening: Evening):
