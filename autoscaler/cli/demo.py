@@ -18,6 +18,7 @@ from autoscaler.cli.options import (
     say,
     version,
 )
+from autoscaler.cli.written import writing
 from autoscaler.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,11 +120,9 @@ def _story(days: int, seed: int, trace: Path | None, column: str | None, per: st
 
 def _prepared(out: Path) -> Path:
     """Make the folder, and take away what an earlier demo recorded there."""
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         (out / "decisions.jsonl").unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}") from error
     return out
 
 
@@ -211,15 +210,13 @@ def _write(shown: Shown, out: Path, seed: int) -> None:
     from autoscaler.report import write_html, write_png
 
     page = report_of(shown, seed, version())
-    try:
+    with writing(out):
         write_html(page, out / "index.html")
         write_png(page, out / "report.png")
         (out / "summary.json").write_text(json.dumps(document_of(shown, seed), indent=2) + "\n")
         (out / "policy.yaml").write_text(
             yaml.safe_dump(shown.story.policy.manifest(), sort_keys=False), encoding="utf-8"
         )
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}") from error
 
 
 def _show(shown: Shown, out: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -169,8 +168,12 @@ def say(text: str = "") -> None:
 
 def print_json(document: object) -> None:
     """Print one JSON document on stdout; numbers that are not finite become null."""
-    json.dump(_finite(document), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    click.echo(json_text(document))
+
+
+def json_text(document: object) -> str:
+    """Write one JSON document; numbers that are not finite become null."""
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: object) -> object:

@@ -154,21 +154,11 @@ def _target(policy: TidePolicy, settings: Config) -> tuple[Target | None, Above]
 
 
 def _write(day: DayAhead, out: Path) -> None:
-    """Write the three files, and say where."""
-    import json
-
+    """Write the three files."""
     from autoscaler.cli.dayshown import document_of, report_of
-    from autoscaler.report import write_html, write_png
+    from autoscaler.cli.written import write_answer
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        page = report_of(day, version())
-        write_html(page, out / "plan.html")
-        write_png(page, out / "plan.png")
-        (out / "plan.json").write_text(json.dumps(document_of(day), default=str) + "\n")
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}") from error
-    say(f"Written: {out / 'plan.html'}, plan.png, plan.json")
+    write_answer(report_of(day, version()), document_of(day), out, "plan")
 
 
 def _show(day: DayAhead) -> None:

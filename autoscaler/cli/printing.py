@@ -16,14 +16,19 @@ from autoscaler.report import Chart, Table, terminal
 
 def picture(chart: Chart, *, height: int = 10) -> str:
     """Draw a chart for this terminal: its width, ASCII where it must be, colour where it may."""
-    encoding = (sys.stdout.encoding or "ascii").lower()
     return terminal(
         chart,
         width=min(shutil.get_terminal_size((80, 24)).columns, 120),
         height=height,
-        unicode=encoding.replace("-", "").startswith("utf") and os.environ.get("TERM") != "dumb",
+        unicode=unicode(),
         colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
     )
+
+
+def unicode() -> bool:
+    """Whether the terminal shows more than ASCII."""
+    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    return encoding.startswith("utf") and os.environ.get("TERM") != "dumb"
 
 
 def print_table(table: Table) -> None:

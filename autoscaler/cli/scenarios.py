@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def run_scenarios(path: Path, *, out: Path | None, as_json: bool, jobs: int = 1) -> int:
     """Run a scenario file or all of a folder, and print every claim with its number."""
-    from autoscaler.cli.simulating import writing
+    from autoscaler.cli.written import writing
     from autoscaler.simulator.reading import read_questions
 
     questions = read_questions(path)

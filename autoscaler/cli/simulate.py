@@ -19,14 +19,16 @@ from autoscaler.cli.options import (
     say,
 )
 from autoscaler.cli.simulating import (
+    POSITIVE,
     number,
     one_policy,
     progress,
     switches_of,
     traffic_of,
+    traffic_options,
     whole,
-    writing,
 )
+from autoscaler.cli.written import writing
 from autoscaler.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 BRIEF = ("run", "score", "95 %", "cost", "late", "hours", "starts")
 # what may stand beside --scenario
 BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
-POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @click.command(
@@ -60,27 +61,9 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     )
 )
 @policy_option(required=False)
-@click.option(
-    "--trace",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Traffic file: CSV, may be compressed.",
-)
-@click.option("--column", metavar="NAME", help="Its value column; default: the first known name.")
-@click.option(
-    "--per",
-    type=click.Choice(["slot", "second"]),
-    help="Whether its values are totals per slot (default) or per second.",
-)
-@click.option("--prometheus", metavar="URL", help="Take the policy's own history from there.")
+@traffic_options
 @click.option(
     "--days", type=click.IntRange(min=8), default=28, show_default=True, help="How many days of it."
-)
-@click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Controller configuration: where Prometheus is.",
 )
 @click.option(
     "--scenario",
@@ -103,12 +86,6 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 )
 @click.option("--list-peers", is_flag=True, help="Print each peer with its source, and end.")
 @click.option(
-    "--replicas-at-p99",
-    type=POSITIVE,
-    metavar="N",
-    help="Capacity from the traffic instead of the policy's.",
-)
-@click.option(
     "--cold-start",
     type=DURATION,
     metavar="DURATION",
@@ -121,13 +98,6 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     show_default=True,
     metavar="DURATION",
     help="Step of the world.",
-)
-@click.option(
-    "--within-slot",
-    type=click.Choice(["linear", "hold"]),
-    default="linear",
-    show_default=True,
-    help="What demand does between two rows.",
 )
 @click.option(
     "--hpa-target",

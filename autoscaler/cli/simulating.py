@@ -1,21 +1,84 @@
-"""What `foretide simulate` was given, as policy, traffic and switches; and its progress."""
+"""What `simulate` and `tune` are given, as policy, traffic and switches; and their progress."""
 
 from __future__ import annotations
 
 import math
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from autoscaler.cli.options import configuration, console, say, wall_clock
 from autoscaler.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from autoscaler.policy import TidePolicy
     from autoscaler.simulator.simulation import Progress, Switches
     from autoscaler.world.traffic import Per, Traffic
+
+
+class _Finite(click.FloatRange):
+    """A number within bounds, and a number at all: `nan` is within any, `inf` has no use."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            where = "" if param is None else f"{param.opts[0]}: "
+            raise InputError(f"{where}found {found:g}; a number is needed")
+        return found
+
+
+POSITIVE = _Finite(min=0, min_open=True)
+
+
+def traffic_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say which traffic is replayed: a file, or the policy's own history."""
+    for option in reversed(_TRAFFIC):
+        command = option(command)
+    return command
+
+
+_TRAFFIC = (
+    click.option(
+        "--trace",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Traffic file: CSV, may be compressed.",
+    ),
+    click.option(
+        "--column", metavar="NAME", help="Its value column; default: the first known name."
+    ),
+    click.option(
+        "--per",
+        type=click.Choice(["slot", "second"]),
+        help="Whether its values are totals per slot (default) or per second.",
+    ),
+    click.option(
+        "--within-slot",
+        type=click.Choice(["linear", "hold"]),
+        default="linear",
+        show_default=True,
+        help="What demand does between two rows of it.",
+    ),
+    click.option(
+        "--replicas-at-p99",
+        type=POSITIVE,
+        metavar="N",
+        help="Capacity from the traffic instead of the policy's.",
+    ),
+    click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Controller configuration: where Prometheus is.",
+    ),
+    click.option("--prometheus", metavar="URL", help="Take the policy's own history from there."),
+)
 
 
 def one_policy(path: object) -> TidePolicy:
@@ -68,10 +131,6 @@ def switches_of(given: dict[str, object]) -> Switches:
         raise InputError(
             f"--step: found {step:g} s; an hour must be a whole number of steps (30s, 1m, 5m)"
         )
-    for option in ("replicas_at_p99", "hpa_target"):
-        found = number(given[option])
-        if found is not None and not math.isfinite(found):
-            raise InputError(f"--{option.replace('_', '-')}: found {found:g}; a number is needed")
     if given["no_hpa"] and isinstance(hpa_file, Path):
         raise InputError("--no-hpa and --hpa exclude each other")
     return Switches(
@@ -85,18 +144,6 @@ def switches_of(given: dict[str, object]) -> Switches:
         since=number(given["since"]),
         until=number(given["until"]),
     )
-
-
-@contextmanager
-def writing(path: Path, option: str = "--out") -> Iterator[None]:
-    """Say in words that a file, or a folder and what is in it, cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or path
-        raise InputError(
-            f"{option} {path}: {where} cannot be written: {error.strerror or error}"
-        ) from error
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def import_(kind: str, source: Path, out: Path, slot: float) -> int:
     `log` is CSV or JSON lines with a timestamp, and input and output tokens where known.
     `prometheus` is an answer of /api/v1/query_range, `grafana` the CSV of a panel.
     """
-    from autoscaler.cli.simulating import writing
+    from autoscaler.cli.written import writing
     from autoscaler.simulator.foreign import write_traffic
     from autoscaler.simulator.formats import import_traffic
 
@@ -90,7 +90,8 @@ def export(
     as_json: bool,
 ) -> int:
     """Take a policy's own history from Prometheus into a traffic file."""
-    from autoscaler.cli.simulating import one_policy, writing
+    from autoscaler.cli.simulating import one_policy
+    from autoscaler.cli.written import writing
     from autoscaler.simulator.foreign import from_prometheus, write_traffic
     from autoscaler.simulator.formats import Imported
 
@@ -126,7 +127,7 @@ def describe(
     """Tell length, holes, peaks, the strength of the tide, and which kind of policy suits."""
     from dataclasses import asdict
 
-    from autoscaler.cli.simulating import writing
+    from autoscaler.cli.written import writing
     from autoscaler.report import terminal, write_png
     from autoscaler.simulator import described
     from autoscaler.world.traffic import Per, read_traffic

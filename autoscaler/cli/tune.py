@@ -17,15 +17,21 @@ from autoscaler.cli.options import (
     version,
     wall_clock,
 )
-from autoscaler.cli.simulating import number, one_policy, progress, text, whole
+from autoscaler.cli.simulating import (
+    POSITIVE,
+    number,
+    one_policy,
+    progress,
+    text,
+    traffic_options,
+    whole,
+)
 from autoscaler.errors import InputError
 
 if TYPE_CHECKING:
     from autoscaler.cli.tuning import Tuned
     from autoscaler.model import History
     from autoscaler.policy import TidePolicy
-
-POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @click.command(
@@ -46,44 +52,13 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     )
 )
 @policy_option()
-@click.option("--prometheus", metavar="URL", help="Take the policy's own history from there.")
-@click.option(
-    "--trace",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Traffic file in its place: CSV, may be compressed.",
-)
-@click.option("--column", metavar="NAME", help="Its value column; default: the first known name.")
-@click.option(
-    "--per",
-    type=click.Choice(["slot", "second"]),
-    help="Whether its values are totals per slot (default) or per second.",
-)
-@click.option(
-    "--within-slot",
-    type=click.Choice(["linear", "hold"]),
-    default="linear",
-    show_default=True,
-    help="What demand does between two rows of it.",
-)
+@traffic_options
 @click.option(
     "--days",
     type=click.IntRange(min=4, max=400),
     metavar="N",
     help="Days of history to learn from; the newest, 14 at most, are replayed. "
     "Default: the policy's demand.history.",
-)
-@click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Controller configuration: where Prometheus is.",
-)
-@click.option(
-    "--replicas-at-p99",
-    type=POSITIVE,
-    metavar="N",
-    help="Capacity from the traffic instead of the policy's.",
 )
 @click.option(
     "--hpa-target",
@@ -227,21 +202,12 @@ def _in_status(policy: TidePolicy, given: dict[str, object]) -> str:
 
 
 def _write(found: Tuned, out: Path) -> None:
-    """Write the three files, and say where."""
+    """Write the three files."""
     from autoscaler.cli.tunedpage import report_of
     from autoscaler.cli.tunedshown import document_of
-    from autoscaler.report import write_html, write_png
-    from autoscaler.simulator.outputs import write_json
+    from autoscaler.cli.written import write_answer
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        page = report_of(found, version())
-        write_html(page, out / "tune.html")
-        write_png(page, out / "tune.png")
-        write_json(document_of(found), out / "tune.json")
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}") from error
-    say(f"Written: {out / 'tune.html'}, tune.png, tune.json")
+    write_answer(report_of(found, version()), document_of(found), out, "tune")
 
 
 def _show(found: Tuned, *, as_json: bool) -> None:

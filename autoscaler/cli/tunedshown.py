@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 from autoscaler.cli import advised
 from autoscaler.cli.options import duration_text
+from autoscaler.cli.printing import unicode
 from autoscaler.cli.tuning import Tuned
-from autoscaler.report import Table, local_time
+from autoscaler.report import Table, local_time, utc_time
 from autoscaler.simulator.confirm import Confirmed
 from autoscaler.tune.compare import FIXED, REACTIVE, Option
 from autoscaler.tune.lesson import WORTH
@@ -83,8 +81,7 @@ def _without(found: Tuned, option: Option) -> str:
     text = f"{option.name.capitalize()}: {option.score:.2f}, {abs(hours):.0%} "
     text += f"{'more' if hours >= 0 else 'fewer'} replica-hours, {option.late:.2%} late"
     if option.late > 0:
-        arrived = option.daily.came[option.worst_day]
-        share = option.daily.late[option.worst_day] / arrived if arrived > 0 else 0.0
+        share = option.late_by_day[option.worst_day]
         day = local_time(found.midnights[option.worst_day], found.policy.spec.time_zone)
         text += f" (worst day {' '.join(day.split()[:3])}: {share:.1%})"
     return text + "."
@@ -92,8 +89,7 @@ def _without(found: Tuned, option: Option) -> str:
 
 def bars_of(found: Tuned) -> str:
     """Draw the score of each as a bar: what it costs, then what its late requests weigh."""
-    unicode = _unicode()
-    cost_sign, late_sign, cut = ("█", "░", "…") if unicode else ("#", ":", ">")
+    cost_sign, late_sign, cut = ("█", "░", "…") if unicode() else ("#", ":", ">")
     options = shown(found)
     width = max(len(option.name) for option in options)
     columns = max(20, min(shutil.get_terminal_size((80, 24)).columns, 100) - width - 9)
@@ -132,7 +128,7 @@ def table_of(found: Tuned) -> Table:
 
 def _row(found: Tuned, option: Option) -> tuple[str, ...]:
     interval = option.interval
-    came, late = option.daily.came[option.worst_day], option.daily.late[option.worst_day]
+    worst = option.worst_day
     standing = found.comparison.standing
     return (
         option.name + (" (stands)" if option is standing else ""),
@@ -140,7 +136,7 @@ def _row(found: Tuned, option: Option) -> tuple[str, ...]:
         "–" if interval is None else f"{interval.score.low:.2f} … {interval.score.high:.2f}",
         f"{option.cost_ratio:.2f}",
         f"{option.late:.2%}",
-        f"{late / came:.1%}" if came > 0 else "–",
+        f"{option.late_by_day[worst]:.1%}" if option.daily.came[worst] > 0 else "–",
         f"{option.replica_hours:,.0f}",
         f"{option.starts:.1f}",
     )
@@ -192,8 +188,8 @@ def document_of(found: Tuned) -> dict[str, Any]:
         "policy": found.policy.key,
         "source": found.source,
         "partial": found.partial,
-        "at": _stamp(found.now),
-        "days": {"count": len(comparison.rows), "first": _stamp(float(midnights[0]))},
+        "at": utc_time(found.now),
+        "days": {"count": len(comparison.rows), "first": utc_time(float(midnights[0]))},
         "hpaTarget": comparison.target,
         "price": found.policy.spec.price.per_percent_late,
         "release": found.policy.spec.release.after,
@@ -230,7 +226,7 @@ def _confirmed(found: Tuned, confirmed: Confirmed) -> dict[str, Any]:
     return {
         "name": confirmed.name,
         "days": confirmed.days,
-        "begins": _stamp(confirmed.begins),
+        "begins": utc_time(confirmed.begins),
         "score": account.score,
         "costRatio": account.cost_ratio,
         "late": account.late_fraction,
@@ -240,16 +236,6 @@ def _confirmed(found: Tuned, confirmed: Confirmed) -> dict[str, Any]:
     }
 
 
-def _stamp(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
-
-
 def days_text(count: int) -> str:
     """Write a number of days."""
     return "1 day" if count == 1 else f"{count} days"
-
-
-def _unicode() -> bool:
-    """Whether the terminal shows more than ASCII."""
-    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
-    return encoding.startswith("utf") and os.environ.get("TERM") != "dumb"

@@ -16,6 +16,7 @@ from autoscaler.errors import InputError
 from autoscaler.forecast.clock import DAY
 from autoscaler.model import Floats, History, Knowledge
 from autoscaler.policy import TidePolicy
+from autoscaler.replay import score_of
 from autoscaler.schema.candidates import Candidate
 from autoscaler.simulator.confirm import Confirmed, confirm, stretch_of
 from autoscaler.tune.compare import Comparison, Option, compare
@@ -88,7 +89,8 @@ def score_on(option: Option, comparison: Comparison, days: int, policy: TidePoli
     cost, ideal = float(daily.cost[-days:].sum()), float(best.cost[-days:].sum())
     came, late = float(daily.came[-days:].sum()), float(daily.late[-days:].sum())
     share = late / came if came > 0 else 0.0
-    return cost / ideal * (1 + 100 * policy.spec.price.per_percent_late * share)
+    price = policy.spec.price.per_percent_late
+    return float(score_of(np.asarray(cost), ideal, np.asarray(share), price))
 
 
 def tuned(  # long: half of it says what is given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -65,6 +65,11 @@ def _tick_text(wall: datetime, step: int) -> str:
     if step >= _DAY or (wall.hour == 0 and wall.minute == 0):
         return f"{wall:%a} {wall.day} {wall:%b}"
     return f"{wall:%H:%M}"
+
+
+def utc_time(at: float) -> str:
+    """Write a moment as documents have it: `2025-11-30T00:00:00Z`."""
+    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
 def local_time(at: float, zone: str, *, dated: bool = True) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from autoscaler.config import Config
 from autoscaler.errors import HistoryUnavailable
 from autoscaler.model import History
 from autoscaler.policy import TidePolicy
+from autoscaler.report import utc_time
 from autoscaler.simulator.formats import Imported
 from autoscaler.world.traffic import Traffic
 
@@ -27,7 +27,7 @@ def write_traffic(imported: Imported, out: Path) -> None:
     rows.writerow(["t", *(["timestamp"] if imported.absolute else []), *names])
     first = float(imported.times[0])
     for i, at in enumerate(imported.times.tolist()):
-        stamp = [_stamp(at)] if imported.absolute else []
+        stamp = [utc_time(at)] if imported.absolute else []
         values = (f"{imported.columns[name][i]:.9g}" for name in names)
         rows.writerow([f"{at - first:.9g}", *stamp, *values])
     data = buffer.getvalue().encode()
@@ -62,8 +62,3 @@ def traffic_of(history: History) -> Traffic:
         slot=history.step,
         start=float(times[0]),
     )
-
-
-def _stamp(at: float) -> str:
-    """Give a time in UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")

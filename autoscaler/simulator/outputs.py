@@ -6,13 +6,13 @@ import csv
 import json
 import math
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from autoscaler.replay import need_of
+from autoscaler.report import utc_time
 from autoscaler.simulator.runs import Run
 from autoscaler.simulator.simulation import Simulated
 from autoscaler.world.traffic import Traffic
@@ -55,7 +55,7 @@ def summary(simulated: Simulated, asked: Asked) -> dict[str, Any]:
         "trace": {
             "name": asked.name,
             "column": asked.traffic.column,
-            "begins": _stamp(world.begins),
+            "begins": utc_time(world.begins),
             "days": len(world.demand) / world.day,
             "refused_rows": len(asked.traffic.refused),
         },
@@ -83,7 +83,7 @@ def summary(simulated: Simulated, asked: Asked) -> dict[str, Any]:
         },
         "runs": [_run(simulated, run, asked) for run in simulated.runs],
         "learnt": [
-            {"at": _stamp(fit.at), "forecaster": fit.name, "order_level": fit.level}
+            {"at": utc_time(fit.at), "forecaster": fit.name, "order_level": fit.level}
             for fit in (simulated.flight.learnings if simulated.flight else ())
         ],
     }
@@ -130,7 +130,7 @@ def write_timeline(simulated: Simulated, run: Run, path: Path) -> None:
             rows.writerow(
                 (
                     f"{t[i]:g}",
-                    _stamp(world.begins + float(t[i])),
+                    utc_time(world.begins + float(t[i])),
                     _number(demand[i]),
                     _number(expected[0, i]),
                     _number(expected[1, i]),
@@ -152,11 +152,6 @@ def file_name(run: Run) -> str:
 def _number(value: float) -> str:
     """Seven digits; an unknown number is an empty cell, an endless one `inf`."""
     return "" if math.isnan(value) else f"{value:.7g}"
-
-
-def _stamp(at: float) -> str:
-    """Give a time in UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _plain(value: Any) -> Any:

@@ -20,18 +20,8 @@ from autoscaler.schema.candidates import candidate_of
 from autoscaler.tune.compare import FIXED, REACTIVE
 from autoscaler.world.tides import Tide, make_tide
 from tests.core.given import NOW, policy, tide
+from tests.support.policies import CHAT
 from tests.support.shared import ROOT
-
-POLICY = """
-apiVersion: foretide.dev/v1alpha1
-kind: TidePolicy
-metadata: {name: chat, namespace: llm}
-spec:
-  timeZone: Asia/Shanghai
-  targetRef: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, name: chat}
-  demand: {query: "sum(demand)"}
-  capacity: {perReplica: 3.2}
-"""
 
 
 def quiet(_what: str, _share: float) -> None:
@@ -46,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     rows = "".join(f"{300 * i},{value:.6g}\n" for i, value in enumerate(demand * 300))
     trace, path = folder / "march.csv", folder / "policy.yaml"
     trace.write_text("t,requests\n" + rows)
-    path.write_text(POLICY)
+    path.write_text(CHAT)
     return path, trace
 
 
@@ -83,7 +73,7 @@ def test_prometheus_and_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "policy.yaml"
-    path.write_text(POLICY)
+    path.write_text(CHAT)
     demand = make_tide(Tide(), 9, seed=3)
     monkeypatch.setattr("autoscaler.controller.clock.WallClock.now", lambda _self: NOW)
     with PrometheusServer(lambda: NOW) as server:
@@ -123,7 +113,7 @@ def test_what_stands_is_read_from_the_status_of_a_cluster(
         assert run(arguments) == 1
         assert "chat" in capsys.readouterr().err  # no such policy: one sentence
         cluster.put(yaml.safe_load((ROOT / "deploy" / "crd.yaml").read_text()))
-        policy = yaml.safe_load(POLICY)
+        policy = yaml.safe_load(CHAT)
         cluster.put({**policy, "status": {"knowledge": {"candidate": "no-tide@0.9"}}})
         assert run(arguments) == 0
     document = json.loads(capsys.readouterr().out)

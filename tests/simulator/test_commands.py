@@ -10,23 +10,14 @@ from autoscaler.cli.main import cli
 from autoscaler.errors import InputError
 from autoscaler.simulator.peers import peers
 from autoscaler.world.tides import Tide, make_tide
-
-POLICY = """apiVersion: foretide.dev/v1alpha1
-kind: TidePolicy
-metadata: {name: small, namespace: llm}
-spec:
-  targetRef: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, name: small}
-  demand: {query: up}
-  capacity: {perReplica: 3}
-"""
-
+from tests.support.policies import SMALL
 
 OUT_OF_REACH = ("--step", "10m", "--out", "policy.yaml/x")
 
 
 @pytest.fixture
 def files(tmp_path):
-    (tmp_path / "policy.yaml").write_text(POLICY)
+    (tmp_path / "policy.yaml").write_text(SMALL)
     demand = make_tide(Tide(peak=20.0), 8, seed=1, step=600.0)
     rows = "".join(f"{i * 600},{value:.6g}\n" for i, value in enumerate(demand))
     (tmp_path / "traffic.csv").write_text("t,load_per_second\n" + rows + "600000,1\n")

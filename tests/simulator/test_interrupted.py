@@ -11,18 +11,11 @@ from pathlib import Path
 import pytest
 
 from autoscaler.world.tides import Tide, make_tide
+from tests.support.policies import SMALL
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-POLICY = """apiVersion: foretide.dev/v1alpha1
-kind: TidePolicy
-metadata: {name: small, namespace: llm}
-spec:
-  targetRef: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, name: small}
-  demand: {query: up}
-  capacity: {perReplica: 3}
-"""
 DAY = 144  # steps of ten minutes
 HISTORY, SETTLED, DAYS = 7, 9, 55
 PATIENCE = 60.0
@@ -30,7 +23,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "policy.yaml").write_text(POLICY)
+    (tmp_path / "policy.yaml").write_text(SMALL)
     demand = make_tide(Tide(peak=20.0), DAYS, seed=1, step=600.0)
     rows = "".join(f"{i * 600},{value:.6g}\n" for i, value in enumerate(demand))
     (tmp_path / "traffic.csv").write_text("t,load_per_second\n" + rows)
