@@ -89,9 +89,8 @@ def expected_at(forecast: Forecast, seconds: float) -> Expected | None:
     """
     ahead = forecast.ahead
     if ahead is not None and abs(ahead.after - seconds) < forecast.step:
-        reached = np.cumsum(ahead.weights)
         at = forecast.start + ahead.after
-        middle, high = (float(ahead.lead[_first(reached, level)]) for level in (0.5, UPPER))
+        middle, high = (float(ahead.lead[reaching(ahead.weights, level)]) for level in (0.5, UPPER))
     else:
         step = round(seconds / forecast.step)
         if not 0 <= step < forecast.quantiles.shape[1]:
@@ -101,9 +100,9 @@ def expected_at(forecast: Forecast, seconds: float) -> Expected | None:
     return Expected(at=at, median=float(f"{middle:.6g}"), upper=float(f"{high:.6g}"))
 
 
-def _first(reached: Floats, level: float) -> int:
-    """Index of the load at which a cumulated probability reaches a level."""
-    return min(int(np.searchsorted(reached, level - 1e-9)), len(reached) - 1)
+def reaching(weights: Floats, level: float) -> int:
+    """Which of rising loads with these probabilities is their quantile of a level."""
+    return min(int(np.searchsorted(np.cumsum(weights), level - 1e-9)), len(weights) - 1)
 
 
 def demand_at(series: Series, at: float) -> float:

@@ -172,7 +172,7 @@ def learn_response(
     day, slot = np.divmod(origins, per_day)
     weights, spread = np.empty((len(leads), 3)), np.empty((HOURS, len(leads), len(LEVELS)))
     for k, lead in enumerate(np.round(leads).astype(np.int64)):
-        at, target = _missed_at(chain, day, slot + lead, per_day)
+        at, target = looked_up(chain, day, slot + lead, per_day)
         ok = ~np.isnan(target)
         x, y = features[:, origins[ok]], target[ok]
         weights[k] = _ridge(x, y, prior[k])
@@ -184,10 +184,19 @@ def learn_response(
     return Response(leads=leads, weights=weights, spread=spread)
 
 
-def _missed_at(chain: Floats, row: Ints, at: Ints, per_day: int) -> tuple[Ints, Floats]:
-    """Misses at slots `at` of days, which may lie beyond their end; NaN where there is none.
+def looked_up(chain: Floats, row: Ints, at: Ints, per_day: int) -> tuple[Ints, Floats]:
+    """Look up slots `at` of rows, which may lie beyond their end; NaN where there is none.
 
     Beyond its reach a row goes on in the next: expected one night later than it would be.
+
+    Parameters
+    ----------
+    chain : shape (d, per_day + reach), as `Misses.missed` and `Misses.expected`
+    row, at : of shapes that go together
+
+    Returns
+    -------
+    The slot within the row that knows it, and the value.
     """
     inside = at < chain.shape[1]
     beyond = np.where(inside, 0, (at - per_day) // per_day + 1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoscaler.model import Floats
 from autoscaler.replay.run import Replayed
-from autoscaler.replay.score import by_day
+from autoscaler.replay.score import by_day, score_of
 from autoscaler.replay.service import Service
 
 DRAWS = 2000
@@ -99,8 +99,7 @@ def _drawn(run: Daily, best: Daily, price: float, seed: int) -> tuple[Floats, Fl
     ratio = (often @ run.cost) / (often @ best.cost)
     arrived = often @ run.came
     share = np.divide(often @ run.late, arrived, out=np.zeros(DRAWS), where=arrived > 0)
-    score: Floats = ratio * (1 + 100 * price * share)
-    return ratio, share, score
+    return ratio, share, score_of(ratio, 1.0, share, price)
 
 
 @lru_cache(maxsize=8)

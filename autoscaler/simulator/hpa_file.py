@@ -34,13 +34,12 @@ from autoscaler.reactive import (
 from autoscaler.reactive.hpa import DOWN, UP
 from autoscaler.reactive.metrics import Standing
 from autoscaler.replay import Replayed, replay
-from autoscaler.schema.documents import UnreadableTextError, parse
+from autoscaler.schema.quantities import parse_quantity
 from autoscaler.simulator.plain import PlainWorld
+from autoscaler.simulator.texts import read_documents
 
 SYNC = 15.0
 KIND = ("autoscaling/v2", "HorizontalPodAutoscaler")
-
-_SUFFIXES = {"m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +149,7 @@ def read_hpa(path: Path) -> Manifest:
 
 def _document(path: Path) -> Any:
     """Read the HorizontalPodAutoscaler among the documents of a file."""
-    try:
-        documents = parse(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnreadableTextError as error:
-        raise InputError(str(error.problem)) from error
-    for document in documents:
+    for document in read_documents(path):
         value = document.value
         if isinstance(value, Mapping) and (value.get("apiVersion"), value.get("kind")) == KIND:
             if document.problems:
@@ -193,7 +186,7 @@ def _direction(usual: Direction, given: Mapping[str, Any] | None) -> Direction:
         rules=rules or usual.rules,
         window=float(given.get("stabilizationWindowSeconds", usual.window)),
         select=select,
-        tolerance=_quantity(given["tolerance"]) if "tolerance" in given else usual.tolerance,
+        tolerance=parse_quantity(given["tolerance"]) if "tolerance" in given else usual.tolerance,
     )
 
 
@@ -211,18 +204,7 @@ def _metric(given: Mapping[str, Any]) -> Spec:
     how = target["type"]
     if how not in fields:
         raise ValueError(f"target type {how!r}; allowed are {', '.join(fields)}")
-    aim = _quantity(target[fields[how]])
+    aim = parse_quantity(target[fields[how]])
     if not 0 < aim < math.inf:
         raise ValueError(f"target {fields[how]} {aim:g}; a number above 0")
     return Spec(kind=kind, how=how, target=aim)
-
-
-def _quantity(text: object) -> float:
-    """Read a Kubernetes quantity such as 10, 2500m or 1k."""
-    if isinstance(text, int | float):
-        return float(text)
-    written = str(text)
-    for suffix in sorted(_SUFFIXES, key=len, reverse=True):
-        if written.endswith(suffix):
-            return float(written.removesuffix(suffix)) * _SUFFIXES[suffix]
-    return float(written)

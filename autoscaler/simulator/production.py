@@ -232,11 +232,6 @@ def _one(world: PlainWorld, pilot: Pilot, track: Track, step: int) -> None:
         track.note(step, decision, pilot.level, floor)
 
 
-def play_ours(world: PlainWorld, reference: float, policy: TidePolicy | None = None) -> Run:
-    """Play production as one of the runs, with the world's HPA above."""
-    return run_of(world, fly(world, policy or default_policy(world)), reference)
-
-
 def target_above(world: PlainWorld, flight: Flight) -> float | None:
     """Target of the HPA above ours: the world's, or what was advised before the first step.
 

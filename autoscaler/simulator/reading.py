@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from autoscaler.errors import InputError
 from autoscaler.policy import TidePolicy
-from autoscaler.schema.documents import Document, UnreadableTextError, parse
+from autoscaler.schema.documents import Document
 from autoscaler.schema.durations import format_duration
 from autoscaler.schema.problems import Problem, explain, nearest, shown
 from autoscaler.schema.words import Path
@@ -24,6 +24,7 @@ from autoscaler.simulator.claims import unclear
 from autoscaler.simulator.peers import Peer, peers
 from autoscaler.simulator.plain import DAY
 from autoscaler.simulator.scenario import Scenario, policy_document, policy_of
+from autoscaler.simulator.texts import read_documents
 
 OURS = "foretide"
 
@@ -100,12 +101,7 @@ def read_question(path: pathlib.Path) -> Question:
 
 def _document(path: pathlib.Path) -> Document:
     """Parse the one document of a file."""
-    try:
-        documents = parse(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnreadableTextError as error:
-        raise InputError(str(error.problem)) from error
+    documents = read_documents(path)
     if len(documents) != 1:
         raise InputError(f"{path}: found {len(documents)} documents; a scenario is one")
     return documents[0]

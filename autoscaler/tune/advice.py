@@ -23,8 +23,7 @@ from autoscaler.forecast import foresee, ordinary
 from autoscaler.forecast.calendar import raised
 from autoscaler.model import Advice, Floats, Forecast, Ints, Knowledge, Running, Series
 from autoscaler.policy import TidePolicy
-from autoscaler.reactive import PlainHpa
-from autoscaler.replay import clairvoyant, cost_of, late_fraction, replay, score_of
+from autoscaler.replay import cost_of, late_fraction, replay, score_of
 from autoscaler.schema.candidates import Candidate
 from autoscaler.tune.judge import Judge
 from autoscaler.tune.lesson import Lesson
@@ -103,11 +102,10 @@ def advise(
         return None
     rows = trial.rows[-REPLAYED_DAYS:]
     floor = policy.spec.floor.min or 1
-    demand = judge.demand_on(rows)
     beneath = trial.floors[0, -REPLAYED_DAYS:].reshape(1, -1)
-    nobody = np.full((len(ALONE), len(demand)), floor, dtype=np.int64)
+    nobody = np.full((len(ALONE), beneath.shape[1]), floor, dtype=np.int64)
     floors = np.concatenate([np.repeat(beneath, len(TARGETS), axis=0), nobody])
-    ways = _run(judge, demand, floors, (*TARGETS, *ALONE))
+    ways = _run(judge, rows, floors, (*TARGETS, *ALONE))
     ours, alone = ways[: len(TARGETS)], ways[len(TARGETS) :]
     return Advice(
         target=fitting(ours, len(rows)),
@@ -171,9 +169,8 @@ def against(knowledge: Knowledge, lesson: Lesson, above: Above, floor: int) -> K
         return knowledge
     target = PRESENT if above.target is None else above.target
     rows = np.arange(judge.whole - advice.days, judge.whole)
-    demand = judge.demand_on(rows)
-    floors = np.full((len(ALONE) + 1, len(demand)), floor, dtype=np.int64)
-    now, *alone = _run(judge, demand, floors, (target, *ALONE))
+    floors = np.full((len(ALONE) + 1, len(judge.demand_on(rows))), floor, dtype=np.int64)
+    now, *alone = _run(judge, rows, floors, (target, *ALONE))
     seen = replace(advice, now=now, alone=tuple(alone), floor=floor)
     return replace(knowledge, advice=seen)
 
@@ -204,17 +201,11 @@ def room(advice: Advice) -> int:
     return math.ceil(max(advice.seen, advice.ahead, 1) * ROOM)
 
 
-def _run(
-    judge: Judge, demand: Floats, floors: Ints, targets: Sequence[float]
-) -> tuple[Running, ...]:
-    """Replay floors, shape (m, n), each under a reactive autoscaler of its target."""
-    service = judge.service
-    hpa = PlainHpa(
-        target=np.array(targets),
-        window=plan.steps_ahead(300.0, service.step) + 1,
-    )
-    run = replay(demand, floors, service, hpa)
-    perfect = replay(demand, clairvoyant(demand, service), service)
+def _run(judge: Judge, rows: Ints, floors: Ints, targets: Sequence[float]) -> tuple[Running, ...]:
+    """Replay floors of whole days, shape (m, n), each under a reactive autoscaler of its target."""
+    service, demand = judge.service, judge.demand_on(rows)
+    run = replay(demand, floors, service, judge.hpa(np.array(targets)))
+    perfect = judge.ideal(rows)
     cost, late = cost_of(run, service), late_fraction(run, demand)
     scores = score_of(cost, float(cost_of(perfect, service)[0]), late, service.price)
     days = len(demand) * service.step / 86_400.0

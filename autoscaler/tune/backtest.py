@@ -13,7 +13,7 @@ import numpy as np
 
 from autoscaler.capacity import ACTUATION
 from autoscaler.fallback import usual_of
-from autoscaler.forecast.accuracy import DAY, HOUR, UPPER, accuracy_of, relative_loss
+from autoscaler.forecast.accuracy import DAY, HOUR, UPPER, accuracy_of, reaching, relative_loss
 from autoscaler.forecast.ahead import (
     MASSES,
     Reach,
@@ -25,7 +25,7 @@ from autoscaler.forecast.ahead import (
 )
 from autoscaler.forecast.base import LEVELS
 from autoscaler.forecast.days import Days
-from autoscaler.forecast.response import HOURS, Misses, Response, learn_response
+from autoscaler.forecast.response import HOURS, Misses, Response, learn_response, looked_up
 from autoscaler.model import Accuracy, Floats, Ints, Knowledge, Usual
 from autoscaler.policy import TidePolicy
 
@@ -33,8 +33,7 @@ JUDGED_DAYS = 7
 """Newest whole days that are judged."""
 
 _MIDDLE, _HIGH = LEVELS.index(0.5), LEVELS.index(UPPER)
-_REACHED = np.cumsum(MASSES)
-_MASS = [int(np.searchsorted(_REACHED, level - 1e-9)) for level in (0.5, UPPER)]
+_MASS = [reaching(MASSES, level) for level in (0.5, UPPER)]
 
 
 def measured(
@@ -103,20 +102,13 @@ def _at(demand: Floats, index: Ints) -> Floats:
 
 
 def _by_tide(misses: Misses, rows: Ints, steps: int, response: Response) -> Floats:
-    """Median and upper quantile of z so many steps after every slot of the rows, shape (2, n).
-
-    Beyond its reach a row goes on in the next, which was expected one night later than it would
-    be: the same in all backtests of the house (`learn_response`).
-    """
+    """Median and upper quantile of z so many steps after every slot of the rows, shape (2, n)."""
     per_day = misses.recent.shape[2]
     slot = np.arange(per_day) + steps
-    beyond = np.where(slot < misses.expected.shape[1], 0, slot // per_day)
-    row = rows[:, None] + beyond
-    exists = row < len(misses.expected)
-    expected = misses.expected[np.minimum(row, len(misses.expected) - 1), slot - beyond * per_day]
+    _, expected = looked_up(misses.expected, rows[:, None], slot, per_day)
     recent = misses.recent[:, rows].reshape(len(misses.recent), -1)
     lead = np.array([float(steps)])
-    z = np.where(exists, expected, np.nan).ravel() + response.correction(recent, lead)[0]
+    z = expected.ravel() + response.correction(recent, lead)[0]
     hours = np.tile((slot % per_day) * HOURS // per_day, len(rows))
     spread = response.spreads(np.arange(HOURS), np.full(HOURS, lead[0]))[hours]
     both: Floats = z + spread[:, [_MIDDLE, _HIGH]].T

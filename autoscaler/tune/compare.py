@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from autoscaler import plan
 from autoscaler.capacity import replicas_for
 from autoscaler.forecast import NO_TIDE
 from autoscaler.forecast.days import Days
@@ -23,7 +22,6 @@ from autoscaler.policy import TidePolicy
 from autoscaler.reactive import PlainHpa
 from autoscaler.replay import (
     Replayed,
-    clairvoyant,
     cost_of,
     late_fraction,
     replay,
@@ -47,7 +45,6 @@ RELEASES = (300.0, 600.0, 1800.0, 3600.0)
 
 FIXED, REACTIVE = "fixed", "reactive only"
 FIXED_DAYS, FIXED_LEVEL = 7, 99.0
-HPA_WINDOW = 300.0  # seconds for which an HPA waits before it goes down
 SEED = 0  # of the bootstrap
 
 Told = Callable[[str, float], None]
@@ -204,9 +201,8 @@ class _Ground:
         service = judge.service
         self.demand = judge.demand_on(rows)
         self.per_day = len(self.demand) // len(rows)
-        window = plan.steps_ahead(HPA_WINDOW, service.step) + 1
-        self.hpa = None if target is None else PlainHpa(target=target, window=window)
-        run = replay(self.demand, clairvoyant(self.demand, service), service)
+        self.hpa = None if target is None else judge.hpa(target)
+        run = judge.ideal(rows)
         self.best = daily(run, self.demand, service, self.per_day)[0]
         self.reference = float(cost_of(run, service)[0])
         self.best_hours = float(run.total.sum()) * service.step / 3600 / len(rows)

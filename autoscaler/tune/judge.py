@@ -19,12 +19,24 @@ from autoscaler.forecast.response import HOURS, Misses, Response, learn_response
 from autoscaler.forecast.tidal import GROWTH
 from autoscaler.model import Floats, Ints
 from autoscaler.policy import TidePolicy
-from autoscaler.replay import Service, clairvoyant, cost_of, late_fraction, replay, score_of
+from autoscaler.reactive import PlainHpa
+from autoscaler.replay import (
+    Replayed,
+    Service,
+    clairvoyant,
+    cost_of,
+    late_fraction,
+    replay,
+    score_of,
+)
 from autoscaler.replay.doubt import Daily, daily
 from autoscaler.tune.asked import asked_of
 
 ORDER_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 """Quantiles on which replicas may be ordered."""
+
+HPA_WINDOW = 300.0
+"""Seconds for which an HPA waits before it goes down."""
 
 REPLAYED_DAYS = 14
 """Newest days that are replayed."""
@@ -79,6 +91,7 @@ class Judge:
         self.whole = days.count if days.now == days.per_day else days.count - 1
         self._demand = _bridged(days)
         self._asked = asked_of(spec, days, self._lead)
+        self._ideal: dict[tuple[int, int], Replayed] = {}
 
     def trial(self, misses: Misses) -> Trial | None:
         """Floors that the candidate would have set; None when no day can be replayed."""
@@ -127,13 +140,26 @@ class Judge:
         """Demand of whole days, flat; holes are bridged by a line."""
         return self._demand[rows].ravel()
 
+    def hpa(self, target: float | Floats) -> PlainHpa:
+        """Give the reactive autoscaler above our floors, at one target or one for each timeline."""
+        window = plan.steps_ahead(HPA_WINDOW, self.service.step) + 1
+        return PlainHpa(target=target, window=window)
+
+    def ideal(self, rows: NDArray[np.int64]) -> Replayed:
+        """Replay the clairvoyant on consecutive days, kept: all are read against it."""
+        span = int(rows[0]), int(rows[-1])
+        if span not in self._ideal:
+            demand = self.demand_on(rows)
+            self._ideal[span] = replay(demand, clairvoyant(demand, self.service), self.service)
+        return self._ideal[span]
+
     def scores(self, trial: Trial, since: int = 0) -> Floats:
         """Score of every order level on the trial's days from row `since` on."""
         used = trial.rows >= since
         demand = self.demand_on(trial.rows[used])
         floors = trial.floors[:, used].reshape(len(trial.floors), -1)
         run = replay(demand, floors, self.service)
-        perfect = replay(demand, clairvoyant(demand, self.service), self.service)
+        perfect = self.ideal(trial.rows[used])
         return score_of(
             cost_of(run, self.service),
             float(cost_of(perfect, self.service)[0]),

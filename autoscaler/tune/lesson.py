@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -225,11 +225,7 @@ def _with_ahead(lesson: Lesson, spec: Spec, days: Days, judge: Judge) -> Lesson:
         candidate = Candidate(forecaster=AHEAD, rule=cover)
         scores[candidate] = float(tried.scores[best])
         drawn[candidate] = float(tried.drawn[best])
-    return Lesson(
-        now=lesson.now, usual=lesson.usual, series=lesson.series, days=days, judge=judge,
-        learnt=lesson.learnt, trials=lesson.trials, tables=tables, reach=reach, tried=tried,
-        scores=scores, drawn=drawn,
-    )  # fmt: skip
+    return replace(lesson, tables=tables, reach=reach, tried=tried, scores=scores, drawn=drawn)
 
 
 def _kinds(spec: Spec, series: Series) -> Kinds:
@@ -248,14 +244,16 @@ def _scores(judge: Judge, trials: dict[str, Trial]) -> tuple[Scores, Scores]:
         return {}, {}
     plain = trials[NO_TIDE.name]
     usual = float(judge.scores(plain).min())
+    alone = {int(plain.rows[0]): usual}  # by the first of the days on which others are compared
     found, drawn = {}, {}
     for name, trial in trials.items():
         since = int(max(trial.rows[0], plain.rows[0]))
         days = int(np.count_nonzero(trial.rows >= since))
-        same = float(judge.scores(plain, since).min())
+        if since not in alone:
+            alone[since] = float(judge.scores(plain, since).min())
         for level, score in zip(ORDER_LEVELS, judge.scores(trial, since), strict=True):
             candidate = Candidate(forecaster=name, rule=level)
-            found[candidate] = float(score) / same * usual
+            found[candidate] = float(score) / alone[since] * usual
             drawn[candidate] = math.log(found[candidate]) + _draw(level, judge) / days
     return found, drawn
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autoscaler.adapters.kubernetes.resources import Json
+from autoscaler.schema.quantities import parse_quantity
 from autoscaler.tune.advice import TOLERANCE, Above
 
 _OF_PODS = {"Resource": "resource", "ContainerResource": "containerResource"}
@@ -42,11 +43,6 @@ def _tolerance(spec: Mapping[str, Any]) -> float:
     """Read `behavior.scaleUp.tolerance`; the usual one where nothing is said."""
     given = ((spec.get("behavior") or {}).get("scaleUp") or {}).get("tolerance")
     try:
-        return TOLERANCE if given is None else _quantity(str(given))
+        return TOLERANCE if given is None else parse_quantity(given)
     except ValueError:
         return TOLERANCE
-
-
-def _quantity(text: str) -> float:
-    """Read a quantity such as `0.05` or `50m`."""
-    return float(text[:-1]) / 1000.0 if text.endswith("m") else float(text)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autoscaler.adapters.kubernetes.resources import Json, Resource
+from autoscaler.adapters.kubernetes.resources import Json
 
 
 @dataclass(slots=True)
@@ -141,12 +141,3 @@ def verb_of(method: str, named: bool) -> str:
     if method == "GET":
         return "get" if named else "list"
     return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[method]
-
-
-REVIEWS = Resource(
-    group="authorization.k8s.io",
-    version="v1",
-    plural="selfsubjectaccessreviews",
-    kind="SelfSubjectAccessReview",
-    namespaced=False,
-)
