@@ -128,6 +128,8 @@ class TestRefused:
             (["--prometheus", "http://x"], "exclude each other"),
             (["--standing", "prophet", "--confirm", "0"], "what stands: found prophet; allowed"),
             (["--days", "2"], "--days"),
+            (["--hpa-target", "nan"], "--hpa-target: found nan"),
+            (["--replicas-at-p99", "inf"], "--replicas-at-p99: found inf"),
         ],
     )
     def test_a_wrong_call_is_one_sentence(
