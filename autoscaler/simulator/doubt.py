@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from autoscaler.model import Ints
 from autoscaler.replay import Replayed, doubt
 from autoscaler.replay.doubt import Daily, Intervals
+from autoscaler.simulator.peers import scaled
 from autoscaler.simulator.plain import PlainWorld, account
 
 MARGINS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
@@ -53,8 +52,7 @@ def frontier(
     """Score floors times each margin, under the same HPA."""
     points = []
     for margin in MARGINS:
-        swept = np.ceil(floors * margin - 1e-9).astype(np.int64)
-        scored = account(world, world.above(swept, target), reference)
+        scored = account(world, world.above(scaled(floors, margin), target), reference)
         points.append(
             Point(
                 margin=margin,

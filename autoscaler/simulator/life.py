@@ -87,7 +87,7 @@ def live_ours(
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Lived:
     """Let production live in the fuller world (long: it wires every trouble to its place)."""
-    above = PlainAbove(PlainHpa(target=plain.target)) if plain.target is not None else None
+    above = _hpa(plain.target)
     world = world_of(plain, troubles, above, floor=policy.spec.floor.min or 1, seed=seed)
     source = RecordedDemand(plain.demand, plain.begins, plain.service.step)
     demand = FaultyDemand(
@@ -180,8 +180,7 @@ def live_peer(
     floors = None
     if isinstance(peer, Floored):
         floors = peer.floors(plain, settings)
-        target = settings.get("target")
-        above = PlainAbove(PlainHpa(target=target)) if target is not None else None
+        above = _hpa(settings.get("target"))
         world = world_of(plain, troubles, above, floor=int(floors[0]), seed=seed)
         snapshots = [world.step(plain.service.step, int(floor)) for floor in floors]
     elif isinstance(peer, Writing):
@@ -190,6 +189,11 @@ def live_peer(
         raise TypeError(f"{peer.name}: a peer chooses floors or writes replicas")
     run = _run(peer.name, plain, snapshots, reference)
     return replace(run, settings=settings, floors=floors)
+
+
+def _hpa(target: float | None) -> Above | None:
+    """Give the plain HPA of a target, or nothing."""
+    return None if target is None else PlainAbove(PlainHpa(target=target))
 
 
 def _written(plain: PlainWorld, wish: Wish, troubles: Troubles, seed: int) -> list[Snapshot]:
