@@ -148,6 +148,8 @@ class Play:
         main, own = self._prometheus(tide, began)
         self._services(tide)
         seen = self._keep(Bystander(self.plane, self.namespace, self.own_namespace))
+        # on an idle machine controllers are there before the bystander's first look
+        wait_until(lambda: {"act", "applied"} <= seen.seen.keys(), "the bystander looks")
         self._controllers(main, own)
 
         wait_until(lambda: seen.last("applied").floor > FOUND, "the floor is raised", 180)
