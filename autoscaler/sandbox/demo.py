@@ -24,6 +24,7 @@ from autoscaler.adapters.prometheus import PrometheusDemand
 from autoscaler.adapters.telemetry.writer import RecordWriter
 from autoscaler.config import Prometheus
 from autoscaler.cycle import run_once
+from autoscaler.interruption import interruption
 from autoscaler.model import Floats, Knowledge, Memory, Outcome, Result
 from autoscaler.ports import DemandSource, FloorWriter, Recorder, TargetReader
 from autoscaler.sandbox.engine import Engine
@@ -214,8 +215,8 @@ def _days(
     knowledge: Knowledge | None = None
     memory = Memory()
     done = 0
-    with contextlib.suppress(KeyboardInterrupt):
-        while done < story.steps:
+    with interruption() as interrupted:
+        while done < story.steps and not interrupted.came:
             now = clock.now = story.begins + done * STEP
             if tune.due(policy, knowledge, now):
                 history = ports.demand.read(policy, now)

@@ -7,7 +7,6 @@ cluster is behind the ports.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from autoscaler import tune
 from autoscaler.cycle import run_once
 from autoscaler.errors import HistoryUnavailable
 from autoscaler.forecast import ALL, Shape
+from autoscaler.interruption import interruption
 from autoscaler.model import Decision, Floats, History, Ints, Knowledge, Memory, Result
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Ports
@@ -198,7 +198,7 @@ def fly(
     progress : told (steps done, steps in all) now and then
     shapes : candidates of a fit, as in `tune.learn`
 
-    An interrupt (Ctrl-C) ends it early with what was flown.
+    Ctrl-C ends it early with what was flown.
     """
     began = time.process_time()
     target = PlainTarget(floor=policy.spec.floor.min or 1)
@@ -206,14 +206,14 @@ def fly(
         demand = RecordedDemand(world.demand, world.begins, world.service.step)
         ports = SimulatedPorts(demand=demand, targets=target, floors=target, records=NoRecords())
     pilot = Pilot(policy, ports, period=world.service.step, learnt=learnt, shapes=shapes)
-    steps = len(world.run_demand)
-    track, done = Track.of(steps), 0
-    with contextlib.suppress(KeyboardInterrupt):
-        for step in range(steps):
-            _one(world, pilot, track, step)
-            done = step + 1
-            if progress is not None and step % 60 == 0:
-                progress(done, steps)
+    steps, done = len(world.run_demand), 0
+    track = Track.of(steps)
+    with interruption() as interrupted:
+        while done < steps and not interrupted.came:
+            _one(world, pilot, track, done)
+            if progress is not None and done % 60 == 0:
+                progress(done + 1, steps)
+            done += 1
     return Flight(
         track=track,
         learnings=pilot.learnings,

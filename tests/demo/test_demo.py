@@ -90,7 +90,7 @@ def test_every_decision_is_recorded(tmp_path: Path) -> None:
 def test_an_interruption_keeps_what_was_run(tmp_path: Path) -> None:
     def stop(moment: Moment) -> None:
         if moment.share > 0.1:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     shown = run_demo(morning(7), tmp_path / "decisions.jsonl", progress=stop)
     assert not shown.whole

@@ -1,6 +1,7 @@
 """Production in the plain world: it knows no future, and its records replay."""
 
 import json
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -100,14 +101,14 @@ def test_interrupted_in_the_middle_it_tells_what_was_flown():
 
     def interrupt(done, of):
         if done > 180:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     flight = fly(world, default_policy(world), progress=interrupt)
     assert 180 < flight.steps < len(world.run_demand)
 
     def tell(what, share):
         if share > 180 / 288:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     answer = simulate(default_policy(world), world, [], progress=tell)
     assert answer.partial
