@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import os
+import queue
 import signal
 import sys
-import threading
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -92,17 +93,7 @@ def serve(settings: Config) -> int:
     from autoscaler.cli import compose
     from autoscaler.controller.controller import Controller
 
-    heard: list[int] = []
-    stop = threading.Event()
-
-    def hear(number: int, _frame: FrameType | None) -> None:
-        if heard:  # told twice: whoever does that does not want to wait
-            os._exit(ExitCode.INTERRUPTED)
-        heard.append(number)
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, hear)
+    told = hear()
     root = compose.Root(config=settings)
     controller = Controller(root.wiring())
     web = _web(settings, root, controller)
@@ -115,13 +106,40 @@ def serve(settings: Config) -> int:
         listening,
         "; observing only" if settings.observe_only else "",
     )
-    while not stop.wait(1.0):
-        pass
-    logger.info("stopping on %s: floors stay as they are", signal.Signals(heard[0]).name)
+    number = heard(told)
+    logger.info("stopping on %s: floors stay as they are", signal.Signals(number).name)
     whole = controller.stop()
     web.stop()
     logger.info("stopped" if whole else "stopped; a cycle was still waiting for an answer")
-    return ExitCode.INTERRUPTED if heard[0] == signal.SIGINT else ExitCode.DONE
+    return ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.DONE
+
+
+def hear() -> queue.SimpleQueue[int]:
+    """Take SIGTERM and SIGINT from now on as words to the main thread; the second ends us at once.
+
+    A `SimpleQueue`, since a handler runs within the main thread: the lock of an Event or a Queue may
+    be held by the very `wait` that it interrupts, and then `set` waits for ever.
+    """
+    told: queue.SimpleQueue[int] = queue.SimpleQueue()
+    before: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        if before:  # whoever says it twice does not want to wait
+            os._exit(ExitCode.INTERRUPTED)
+        before.append(number)
+        told.put(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, note)
+    return told
+
+
+def heard(told: queue.SimpleQueue[int]) -> int:
+    """Wait for the first of these signals and return its number."""
+    while True:
+        # now and then awake: a signal that another thread was given does not wake this one
+        with contextlib.suppress(queue.Empty):
+            return told.get(timeout=1.0)
 
 
 def _web(settings: Config, root: Root, controller: Controller) -> Web:
