@@ -1,4 +1,4 @@
-"""What holds for every test: how Hypothesis searches, and that threads of numpy stay out of it.
+"""What holds for every test: how Hypothesis searches, and what of the desk stays out of it.
 
 Conventions (CONTRIBUTING.md): a folder per part, a file per behaviour
 (`tests/<part>/test_<behaviour>.py`), helpers imported as `tests.support.NAME` or
@@ -14,6 +14,16 @@ from hypothesis import HealthCheck, settings
 # before numpy is first imported: two cores, many small arrays
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# how wide and colourful somebody's terminal is: the tests and the programs that they start say so
+# themselves
+for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(_name, None)
+for _name in ("PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "UNICODE_VERSION", "MPLBACKEND"):
+    os.environ.pop(_name, None)
+# the servers of the tests are on loopback, where no proxy leads
+for _name in ("http_proxy", "https_proxy", "all_proxy"):
+    os.environ.pop(_name, None)
+    os.environ.pop(_name.upper(), None)
 
 # no deadline anywhere: a busy machine is not a fault of the code under test
 _QUIET = [HealthCheck.too_slow]

@@ -26,7 +26,7 @@ with interruption() as interrupted:
     sys.setprofile(press)
     pool.put("connection")
     sys.setprofile(None)
-    print(interrupted.came, pool.get(timeout=5))
+    print(interrupted.came, pool.get(timeout=60))
 """
 
 
@@ -58,7 +58,7 @@ def test_no_lock_is_left_taken():
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout == "True connection\n", done.stderr
 
@@ -91,4 +91,4 @@ def test_threads_other_than_the_main_one_are_left_alone():
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert found.get(timeout=5) is False
+    assert found.get(timeout=60) is False

@@ -117,8 +117,8 @@ def serve(settings: Config) -> int:
 def hear() -> queue.SimpleQueue[int]:
     """Take SIGTERM and SIGINT from now on as words to the main thread; the second ends us at once.
 
-    A `SimpleQueue`, since a handler runs within the main thread: the lock of an Event or a Queue may
-    be held by the very `wait` that it interrupts, and then `set` waits for ever.
+    A `SimpleQueue`, since a handler runs within the main thread: the lock of an Event or a Queue
+    may be held by the very `wait` that it interrupts, and then `set` waits for ever.
     """
     told: queue.SimpleQueue[int] = queue.SimpleQueue()
     before: list[int] = []

@@ -22,7 +22,7 @@ def foretide(world: Stage) -> Callable[..., tuple[int, str]]:
 
     def run(*arguments: str) -> tuple[int, str]:
         command = [sys.executable, "-m", "autoscaler.cli.main", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
         return done.returncode, done.stdout if done.returncode == 0 else done.stdout + done.stderr
 
     return run

@@ -27,7 +27,9 @@ from autoscaler.sandbox.prometheus import PrometheusServer
 
 NAMESPACE = "llm"
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30.0  # seconds until what is expected counts as missing
+PATIENCE = 180.0  # seconds until what is expected counts as missing
+STOPPED = 20.0  # seconds that a busy machine may take to a stop of less than five
+FOR_EVER = "5m"  # how long a controller that waits for an answer would wait, where STOPPED is asked
 
 
 def eventually(what: str, check: Callable[[], Any], patience: float = PATIENCE) -> Any:
@@ -63,7 +65,7 @@ class Process:
 
     def get(self, page: str) -> tuple[int, str]:
         try:
-            with urllib.request.urlopen(self.url + page, timeout=5) as answer:
+            with urllib.request.urlopen(self.url + page, timeout=60) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
@@ -87,7 +89,7 @@ class Process:
         """Send a signal; exit code and the seconds that it took."""
         began = time.monotonic()
         self.popen.send_signal(number)
-        return self.popen.wait(timeout=30), time.monotonic() - began
+        return self.popen.wait(timeout=PATIENCE), time.monotonic() - began
 
 
 @dataclass
@@ -107,13 +109,15 @@ class Stage:
     def records(self) -> Path:
         return self.root / "records"
 
-    def config(self, **changes: Any) -> Path:
-        """Configuration with short periods; `changes` go on top."""
+    def config(
+        self, *, timeout: str = "20s", kubernetes: dict[str, str] | None = None, **changes: Any
+    ) -> Path:
+        """Configuration with a short period; `timeout` is Prometheus', `changes` go on top."""
         kubeconfig = self.root / "kubeconfig"
         kubeconfig.write_text(yaml.safe_dump(self.kubernetes.kubeconfig()))
         document = {
-            "prometheus": {"url": self.prometheus.url, "timeout": "2s"},
-            "kubernetes": {"kubeconfig": str(kubeconfig), "readTimeout": "2s"},
+            "prometheus": {"url": self.prometheus.url, "timeout": timeout},
+            "kubernetes": {"kubeconfig": str(kubeconfig), **(kubernetes or {})},
             "policies": {"paths": [str(self.policies)]},
             "period": "1s",
             "web": {"port": 0},

@@ -33,7 +33,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[str, State]]:
 def get(url: str, accept: str = "") -> tuple[int, str, str]:
     request = urllib.request.Request(url, headers={"Accept": accept})
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.headers["Content-Type"], answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

@@ -7,7 +7,7 @@ import threading
 from autoscaler.controller.workers import Workers
 from autoscaler.controller.workqueue import WorkQueue
 
-PATIENCE = 20.0
+PATIENCE = 180.0
 
 
 class Hands:

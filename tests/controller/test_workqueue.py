@@ -95,7 +95,7 @@ def test_waiting_workers_are_woken_by_work_and_by_the_end() -> None:
             queue.done(key)
         found.append(None)
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
     for thread in threads:
         thread.start()
     for name in "abc":
@@ -104,7 +104,7 @@ def test_waiting_workers_are_woken_by_work_and_by_the_end() -> None:
         threads[0].join(0.01)
     queue.close()
     for thread in threads:
-        thread.join(10.0)
+        thread.join()
     assert sorted(found[:3]) == ["a", "b", "c"]
     assert found[3:] == [None] * 3
     queue.put("late")

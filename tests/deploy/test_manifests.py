@@ -63,7 +63,7 @@ def test_probed_pages_exist():
         assert {probe["port"] for probe in probes} == {container()["ports"][0]["name"]}
         host, port = web.address
         for page in [*(probe["path"] for probe in probes), scraped["path"]]:
-            with urllib.request.urlopen(f"http://{host}:{port}{page}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://{host}:{port}{page}", timeout=60) as answer:
                 assert answer.status == 200
     finally:
         web.stop()
