@@ -41,6 +41,7 @@ _SMALL = 40  # errors that a kind of hour must have to stand alone
 # loss of P99 a day ahead on nine recorded services 0.8 of what it was, of P90 the same.
 _FAR = 14_400.0
 _UPPER = LEVELS.index(0.5) + 1
+_LEVELS = np.asarray(LEVELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +223,8 @@ def _ridge(x: Floats, y: Floats, prior: Floats) -> Floats:
         if not len(error):
             return prior
         keep = error <= 3 * 1.4826 * np.median(error) + 1e-12
-        kept, target = x[:, keep], y[keep]
+        # `x[:, keep]` at a third of its time
+        kept, target = np.compress(keep, x.T, axis=0).T, y[keep]
         gram = kept @ kept.T + _RIDGE * np.eye(len(prior)) * max(float(np.mean(kept**2)), 1e-9)
         weights = prior + np.linalg.solve(gram, kept @ (target - prior @ kept))
     return weights
@@ -231,11 +233,14 @@ def _ridge(x: Floats, y: Floats, prior: Floats) -> Floats:
 def _quantiles(errors: Floats, kinds: NDArray[np.int64]) -> Floats:
     """Conformal quantiles by kind of hour, shape (HOURS, len(LEVELS)); small kinds are pooled."""
     pooled = conformal(errors)
-    result = np.empty((HOURS, len(LEVELS)))
-    for kind in range(HOURS):
-        own = errors[kinds == kind]
-        result[kind] = conformal(own) if len(own) >= _SMALL else pooled
-    return result
+    if not len(errors):
+        return np.broadcast_to(pooled, (HOURS, len(LEVELS)))
+    order = np.argsort(errors)
+    order = order[np.argsort(kinds[order].astype(np.uint8), kind="stable")]  # kind by kind
+    count = np.bincount(kinds, minlength=HOURS)[:, None]
+    at = np.cumsum(count)[:, None] - count + _rank(count)
+    own = errors[order][np.minimum(at, len(errors) - 1)]
+    return np.where(count >= _SMALL, own, pooled)
 
 
 def conformal(errors: Floats) -> Floats:
@@ -243,9 +248,14 @@ def conformal(errors: Floats) -> Floats:
 
     The k-th smallest of n errors with k = ceil((n + 1) p), at most n (Lei et al. 2018).
     """
-    n = len(errors)
+    n = np.int64(len(errors))
     if n == 0:
         return np.zeros(len(LEVELS))
-    rank = np.ceil((n + 1) * np.asarray(LEVELS)).astype(np.int64)
-    ordered: Floats = np.sort(errors)[np.clip(rank, 1, n) - 1]
+    ordered: Floats = np.sort(errors)[_rank(n)]
     return ordered
+
+
+def _rank(count: Ints | np.int64) -> Ints:
+    """Where the quantiles of so many errors stand among them, from 0; at most the last."""
+    rank: Ints = np.minimum(np.ceil((count + 1) * _LEVELS).astype(np.int64), count) - 1
+    return rank

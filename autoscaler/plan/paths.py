@@ -7,8 +7,8 @@ the same path is a chain of clamps,
     floor[t] = max(order[t], min(floor[t - 1], keep[t])),
 
 where keep[t] is the largest need that comes back within the break-even from t on. A chain of clamps
-is a clamp, so all steps of many paths are had in log2(n) passes over whole arrays; a single path,
-as every decision has one, is sooner walked along.
+is a clamp, so all steps of a path of weeks are had in log2(n) passes over it; the hour of a single
+decision is sooner walked along.
 """
 
 from __future__ import annotations
@@ -51,17 +51,25 @@ def follow(present: Ints | int, order: Ints, keep: Ints) -> Ints:
     """
     if order.ndim == 1:
         return _walked(int(present), order, keep)  # a scalar, as documented
+    # row by row, since a path of weeks fits into the processor's cache and all of them do not
+    paths = zip(
+        np.broadcast_to(present, len(order)), order, np.broadcast_to(keep, order.shape), strict=True
+    )
+    return np.stack([_clamped(*path) for path in paths])
+
+
+def _clamped(present: Ints, order: Ints, keep: Ints) -> Ints:
+    """Compose the clamps of a single path, twice as many steps with each pass."""
     low, high = order.copy(), np.maximum(order, keep)
-    n = order.shape[-1]
-    span = 1  # low and high clamp over the last `span` steps
+    n, span = len(order), 1
     while span < n:
         # the later clamp applied to the ends of the earlier one
-        later_low, later_high = low[..., span:], high[..., span:]
-        new_low = np.minimum(np.maximum(low[..., :-span], later_low), later_high)
-        new_high = np.minimum(np.maximum(high[..., :-span], later_low), later_high)
-        low[..., span:], high[..., span:] = new_low, new_high
+        later_low, later_high = low[span:], high[span:]
+        new_low = np.minimum(np.maximum(low[:-span], later_low), later_high)
+        new_high = np.minimum(np.maximum(high[:-span], later_low), later_high)
+        low[span:], high[span:] = new_low, new_high
         span *= 2
-    floors: Ints = np.minimum(np.maximum(np.asarray(present)[..., None], low), high)
+    floors: Ints = np.minimum(np.maximum(present, low), high)
     return floors
 
 

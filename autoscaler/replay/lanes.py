@@ -1,9 +1,9 @@
-"""The replay under the plain HPA: days side by side, exact as the plain loop.
+"""The replay under the plain HPA: parts of days side by side, exact as the plain loop.
 
-The HPA makes each step depend on the one before. Time is cut into days that run at once from a
-guessed state (the hours before each day, started from calm); a day whose guess differs from what
-the day before ended in runs again from the truth, until all agree. At the latest that happens
-after as many passes as there are days; on real tides after two or three.
+The HPA makes each step depend on the one before. Time is cut into parts that run at once from a
+guessed state (the hours before each part, started from calm); a part whose guess differs from what
+the part before ended in runs again from the truth, until all agree. At the latest that happens
+after as many passes as there are parts; on real tides after two or three.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from autoscaler.replay.service import Service, bounded
 
 Bools = NDArray[np.bool_]
 
-_CHUNK = 1440  # steps that run side by side with others; a day at 60 s
-_WARM = 360  # steps before a chunk from which its guessed start state settles
+_CHUNK = 480  # steps that run side by side with others; a third of a day at 60 s
+_WARM = 240  # steps before a chunk from which its guessed start state settles
 _LANES = 1024  # with this many timelines cutting time gains nothing more
 
 
 def under_hpa(  # long: cut, run and join belong together, on the same indices
     demand: Floats, floors: Ints, service: Service, hpa: PlainHpa
 ) -> tuple[Ints, Ints, Floats]:
-    """Replay with the HPA, days side by side; exact, see the module (one algorithm, one page)."""
+    """Replay with the HPA, parts side by side; exact, see the module (one algorithm, one page)."""
     m, n = floors.shape
     length = _CHUNK if m < _LANES and n > 2 * _CHUNK else n
     chunks = -(-n // length)

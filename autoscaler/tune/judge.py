@@ -190,12 +190,13 @@ class Judge:
         leads = np.unique(
             np.r_[ordered, np.linspace(self._lead, self.reach, _KEPT_LEADS).astype(np.int64)]
         )
-        corrections = response.correction(recent, leads.astype(np.float64))
-        for lead, correction in zip(leads, corrections, strict=True):
+        away = leads.astype(np.float64)
+        corrections = response.correction(recent, away)
+        kinds = np.tile(np.arange(HOURS), len(leads))
+        spreads = response.spreads(kinds, np.repeat(away, HOURS)).reshape(len(leads), HOURS, -1)
+        for lead, correction, by_kind in zip(leads, corrections, spreads, strict=True):
             z = expected[:, lead : lead + per_day] + correction.reshape(len(block), per_day)
-            hours = ((slots + lead) % per_day) * HOURS // per_day
-            kinds = np.arange(HOURS)
-            spread = response.spreads(kinds, np.full(HOURS, float(lead)))[hours]
+            spread = by_kind[((slots + lead) % per_day) * HOURS // per_day]
             np.maximum(keep, z + spread[:, median], out=keep)
             if lead <= self._lead:
                 for i, column in enumerate(columns):

@@ -132,7 +132,8 @@ def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candi
     if best.forecaster != AHEAD:
         return best, best
     # floors come from elsewhere: the day is drawn by whoever knows it best a day ahead
-    shapes = {of: drawn for of, drawn in lesson.drawn.items() if of.forecaster == lesson.draws()}
+    drawer = lesson.draws()
+    shapes = {of: drawn for of, drawn in lesson.drawn.items() if of.forecaster == drawer}
     return best, (lesson.best(shapes) if shapes else usual)
 
 
