@@ -20,6 +20,7 @@ from autoscaler.report import terminal
 from autoscaler.report.html import page
 from autoscaler.sandbox.demo import Moment, Shown, run_demo
 from autoscaler.sandbox.story import STEP, Story, generated, recorded
+from tests.support.processes import PATIENCE, ended
 
 MINUTES = 90
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -44,7 +45,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
 
 
 # ninety cycles over HTTP, and statsmodels once; a whole day where a command is run
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def test_the_servers_count_what_the_controller_did(shown: Shown) -> None:
@@ -111,8 +112,12 @@ def test_it_is_told_in_text_and_as_a_page(shown: Shown) -> None:
 
 
 def test_the_command_on_recorded_traffic(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # a desk whose way out is a proxy that knows nothing of our loopback servers
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "example.org")
+    monkeypatch.delenv("NO_PROXY", raising=False)
     trace = tmp_path / "mine.csv"
     hours = np.arange(4 * 24 + 1)
     rows = [f"{h * 3600},{3600 * (20 + 15 * np.sin(h / 24 * 2 * np.pi)):.0f}" for h in hours]
@@ -146,21 +151,23 @@ def test_options_of_a_trace_without_one_are_refused(capsys: pytest.CaptureFixtur
 
 def test_ctrl_c_ends_it_early_with_a_report(tmp_path: Path) -> None:
     out = tmp_path / "report"
-    demo = subprocess.Popen(
-        [sys.executable, "-m", "autoscaler.cli.main", "demo", "--out", str(out)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert demo.stderr is not None
-    progress = 0
-    while progress < 2:  # the second line comes four simulated hours after the first
-        line = demo.stderr.readline()
-        assert line
-        progress += "floor" in line.partition("demand")[2]
-    demo.send_signal(signal.SIGINT)
-    text, errors = demo.communicate(timeout=100)
+    with ended(
+        subprocess.Popen(
+            [sys.executable, "-m", "autoscaler.cli.main", "demo", "--out", str(out)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+    ) as demo:
+        assert demo.stderr is not None
+        progress = 0
+        while progress < 2:  # the second line comes four simulated hours after the first
+            line = demo.stderr.readline()
+            assert line
+            progress += "floor" in line.partition("demand")[2]
+        demo.send_signal(signal.SIGINT)
+        text, errors = demo.communicate(timeout=PATIENCE)
     assert demo.returncode == 130
     assert "Traceback" not in errors
     assert "What it cost" in text

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,13 +13,13 @@ import pytest
 
 from autoscaler.world.tides import Tide, make_tide
 from tests.support.policies import SMALL
+from tests.support.processes import PATIENCE, ended
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 DAY = 144  # steps of ten minutes
 HISTORY, SETTLED, DAYS = 7, 9, 55
-PATIENCE = 60.0
 
 
 @pytest.fixture
@@ -30,31 +31,29 @@ def folder(tmp_path):
     return tmp_path
 
 
-def simulate(folder, *more):
+def interrupted(folder, reached, *more):
+    """Send SIGINT to a simulation as soon as it is where we want it; its code, stdout, stderr."""
     words = ["simulate", *more, "--out", "out"]
-    return subprocess.Popen(
-        [sys.executable, "-m", "autoscaler.cli.main", *words],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        process_group=0,  # the signal is for it alone
-    )
-
-
-def interrupt(process, reached):
-    """Send SIGINT as soon as it is where we want it, and give code, stdout, stderr."""
-    waited = 0.0
-    while not reached():
-        assert process.poll() is None, process.stderr.read()
-        assert waited < PATIENCE
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.02)
-        waited += 0.02
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    return process.returncode, out, err
+    with ended(
+        subprocess.Popen(
+            [sys.executable, "-m", "autoscaler.cli.main", *words],
+            cwd=folder,
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,  # the signal is for it alone
+        )
+    ) as process:
+        end = time.monotonic() + PATIENCE
+        while not reached():
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < end
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, err
 
 
 def decided(folder):
@@ -66,9 +65,10 @@ RUN = ("-f", "policy.yaml", "--trace", "traffic.csv", "--step", "10m")
 
 
 def test_a_partial_result_is_valid_and_says_so(folder):
-    process = simulate(folder, *RUN, "--against", "hpa")
     settled = (SETTLED - HISTORY) * DAY
-    code, out, err = interrupt(process, lambda: decided(folder) > settled + 10)
+    code, out, err = interrupted(
+        folder, lambda: decided(folder) > settled + 10, *RUN, "--against", "hpa"
+    )
     assert code == 130, err
     assert "interrupted: this is what was done until then" in out + err
     assert "Traceback" not in out + err
@@ -92,8 +92,7 @@ def test_a_partial_result_is_valid_and_says_so(folder):
 
 
 def test_before_the_evaluation_there_is_nothing_to_tell(folder):
-    process = simulate(folder, *RUN, "--json")
-    code, out, err = interrupt(process, lambda: decided(folder) > 2)
+    code, out, err = interrupted(folder, lambda: decided(folder) > 2, *RUN, "--json")
     assert code == 130
     assert out == ""
     assert "interrupted before the evaluation began" in err
@@ -108,8 +107,8 @@ def test_scenarios_say_how_many_were_played(folder):
             f"question: q?\nclaims: [score >= 1]\npeers: []\ntraffic: {{days: {days}}}\n"
             f"world: {world[name]}\n"
         )
-    process = simulate(folder, "--scenario", "asked", "--json")
-    code, out, err = interrupt(process, (folder / "out" / "a" / "report.png").exists)
+    done = (folder / "out" / "a" / "report.png").exists
+    code, out, err = interrupted(folder, done, "--scenario", "asked", "--json")
     assert code == 130, err
     answer = json.loads(out)
     assert answer["partial"] is True
