@@ -63,6 +63,8 @@ def _fields(section: BaseModel, path: tuple[str, ...], given: bool = True) -> It
             continue
         if value is None and name not in _LEFT_OUT:
             continue  # the other one of preset and query
+        if name == "coldStart.duration" and not written and section.model_fields_set:
+            continue  # the quantiles stand in its place
         marks = words.bare(field.annotation, tuple(field.metadata))[1]
         shown = _LEFT_OUT[name] if value is None else _written(value, marks)
         if shown:
@@ -88,9 +90,19 @@ def _events(policy: TidePolicy) -> Iterator[Understood]:
         start, end = (in_zone(when, zone) for when in (begin, close))
         value = (
             f"{event.name}: {effect_of(event)} from {start:%a %Y-%m-%d %H:%M %z} "
-            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(close - begin)}"
+            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(close - begin)}{_ramp(event)}"
         )
         yield Understood(name=f"events[{at}]", value=value, given=True)
+
+
+def _ramp(event: Event) -> str:
+    """Say how an event comes and goes; "" when at once, or as the one that it is like."""
+    shown = [
+        f"{format_duration(seconds)} {side}"
+        for seconds, side in ((event.ramp.before, "before"), (event.ramp.after, "after"))
+        if seconds
+    ]
+    return f", ramp {' and '.join(shown)}" if shown else ""
 
 
 def effect_of(window: Event | Recurring) -> str:

@@ -72,7 +72,12 @@ class LikeDay(Model):
 class Calendar(Model):
     """Days that are not like their weekday, as history and when they come."""
 
-    country: Annotated[str, Field(pattern=r"^[A-Z]{2}$")] | None = None
+    country: (
+        Annotated[
+            str, Allowed("two letters of ISO 3166, as CN or DE"), Field(pattern=r"^[A-Z]{2}$")
+        ]
+        | None
+    ) = None
     """Two letters of ISO 3166, as `CN`: its public holidays are like a Sunday (where Sunday is a
     working day, like the first day of the weekend), and its swapped working days like the weekday
     that was given for them. Left out: none."""

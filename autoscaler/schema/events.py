@@ -156,6 +156,7 @@ def problems_of(given: Any, time_zone: str) -> list[InitErrorDetails]:
         found, start = _time_problems(at, raw, time_zone)
         problems += found
         problems += effects.problems_of(at, raw, EFFECTS, "an event")
+        problems += _ramp_problems(at, raw)
         starts.setdefault(str(raw.get("name")), start)
     for at, raw in enumerate(raws):
         problems += _like_problems(at, raw, starts, raws)
@@ -180,6 +181,17 @@ def named_once(
         return []
     error = refusal(f'found "{name}" a second time', f"each {what} has its own name")
     return [InitErrorDetails(type=error, loc=(at, "name"), input=name)]
+
+
+def _ramp_problems(at: int, raw: dict[str, Any]) -> list[InitErrorDetails]:
+    """Refuse a ramp of what changes no demand: it would be accepted and ignored."""
+    ramp = raw.get("ramp")
+    spans = dict(ramp) if isinstance(ramp, dict | Ramp) else {}
+    # a default that was written back is none
+    if raw.get("hold") is not True or all(span in (0.0, "0s") for span in spans.values()):
+        return []
+    error = refusal("found ramp beside hold", "a hold has start and end alone: nothing is ramped")
+    return [InitErrorDetails(type=error, loc=(at, "ramp"), input=ramp)]
 
 
 def _like_problems(

@@ -152,7 +152,23 @@ def problems_of(given: Any) -> list[InitErrorDetails]:
         if "days" in raw and not raw["days"]:
             error = refusal("found no day", "weekdays, or leave the key out for all of them")
             problems.append(InitErrorDetails(type=error, loc=(at, "days"), input=raw["days"]))
+        problems += _days_twice(at, raw.get("days"))
     return problems
+
+
+def _days_twice(at: int, days: Any) -> list[InitErrorDetails]:
+    """Refuse a weekday that is named twice: another one was meant."""
+    if not isinstance(days, list | tuple):
+        return []
+    return [
+        InitErrorDetails(
+            type=refusal(f'found "{day}" a second time', "each weekday once"),
+            loc=(at, "days", index),
+            input=day,
+        )
+        for index, day in enumerate(days)
+        if isinstance(day, str) and day in days[:index]
+    ]
 
 
 def _when_problems(at: int, raw: dict[str, Any]) -> list[InitErrorDetails]:

@@ -57,6 +57,24 @@ def test_an_event_is_shown_in_moments(check: Check, tmp_path: Path) -> None:
     )
 
 
+def test_a_ramp_is_shown_and_a_spread_of_cold_starts_stands_for_the_duration(
+    check: Check, tmp_path: Path
+) -> None:
+    path = tmp_path / "good.yaml"
+    path.write_text(
+        with_spec(
+            "coldStart: {p50: 3m, p90: 4m, p99: 6m}",
+            "events:",
+            "  - {name: sale, start: 2026-10-20T00:00, end: 2026-10-21T00:00, factor: 2,",
+            "     ramp: {before: 2h, after: 30m}}",
+        )
+    )
+    _, out, _ = check("-f", str(path))
+    assert ", 1d, ramp 2h before and 30m after" in " ".join(out.split())
+    assert "coldStart.p90" in out
+    assert "coldStart.duration" not in out  # 5m would not be what counts
+
+
 def test_all_mistakes_of_all_files_go_to_stderr_one_on_a_line(check: Check, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(with_spec("mode: act", "colStart: {duration: 5m}"))
     (tmp_path / "b.yaml").write_text("a: [")

@@ -89,14 +89,16 @@ def _events(draw: st.DrawFn) -> list[dict[str, Any]]:
         ramp = st.fixed_dictionaries(
             {}, optional={"before": durations("0s", "7d"), "after": durations("0s", "7d")}
         )
+        effect = draw(st.one_of(effects))
+        ramps = {} if "hold" in effect else {"ramp": ramp}
         events.append(
             {
                 "name": name,
                 "from": start,
                 "start": f"{start:%Y-%m-%dT%H:%M}".rjust(16, "0") + offset,
                 "end": f"{end:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + offset,
-                **draw(st.one_of(effects)),
-                **draw(st.fixed_dictionaries({}, optional={"ramp": ramp})),
+                **effect,
+                **draw(st.fixed_dictionaries({}, optional=ramps)),
             }
         )
     return [{key: value for key, value in each.items() if key != "from"} for each in events]

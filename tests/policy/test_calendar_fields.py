@@ -18,6 +18,23 @@ WRONG = {
         ["calendar: {country: XX}"],
         'p.yaml:11:23: spec.calendar.country: found "XX"; two letters of ISO 3166, as CN or DE',
     ),
+    "a country in small letters": (
+        ["calendar: {country: de}"],
+        'p.yaml:11:23: spec.calendar.country: found "de"; allowed: two letters of ISO 3166, '
+        "as CN or DE",
+    ),
+    "a hold that is ramped": (
+        [
+            "events:",
+            "  - {name: a, start: 2026-02-20T01:00, end: 2026-03-01T09:00, hold: true,",
+            "     ramp: {before: 1h}}",
+        ],
+        "spec.events[0].ramp: found ramp beside hold; a hold has start and end alone",
+    ),
+    "a weekday twice": (
+        ["recurring: [{name: a, days: [monday, friday, monday], floor: 2}]"],
+        'spec.recurring[0].days[2]: found "monday" a second time; each weekday once',
+    ),
     "a part that is none": (
         ["calendar: {country: DE, subdivision: BX}"],
         'spec.calendar.subdivision: found "BX"; one of ',

@@ -68,4 +68,6 @@ def written(value: Any, marks: tuple[Any, ...] = ()) -> str:
         return format_duration(value)
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(written(entry) for entry in value)
     return str(getattr(value, "value", value))
