@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from autoscaler.simulator.simulation import Simulated
 
 # columns of the table on a terminal; the report has all of them
-BRIEF = ("run", "score", "95 %", "cost", "late", "hours", "starts")
+BRIEF = ("run", "score", "95 %", "cost", "late", "hours", "money", "starts")
 # what may stand beside --scenario
 BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 
@@ -256,7 +256,7 @@ def write(simulated: Simulated, asked: Asked, folder: Path) -> None:
     (folder / "timelines").mkdir(exist_ok=True)
     for run in (*simulated.runs, simulated.best):
         write_timeline(simulated, run, folder / "timelines" / file_name(run))
-    report = report_of(simulated, asked.name)
+    report = report_of(simulated, asked.name, gpus=asked.gpus, price=asked.price)
     write_html(report, folder / "report.html")
     write_png(report, folder / "report.png")
 
@@ -272,7 +272,7 @@ def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    shown = table_of(simulated)
+    shown = table_of(simulated, gpus=asked.gpus, price=asked.price)
     table = Table(title=shown.title, box=SIMPLE)
     for index, column in enumerate(shown.columns):
         if column in BRIEF:

@@ -22,6 +22,8 @@ from autoscaler.report.thin import thin
 
 #: points a curve keeps: half a minute's drawing at most, and 28 days still show every 3 minutes
 MOST_POINTS = 20_000
+#: letters of a cell that is not broken over lines, such as an interval
+SHORT = 14
 
 
 def write_html(report: Report, path: Path) -> None:
@@ -105,7 +107,9 @@ def _table(table: Table) -> list[str]:
         mark = ' class="strong"' if index == table.strong else ""
         lines.append(
             f'<tr{mark}><th scope="row">{first}</th>'
-            + "".join(f"<td{k}>{cell}</td>" for cell, k in zip(others, kinds[1:], strict=True))
+            + "".join(
+                f"<td{k}>{_unbroken(cell)}</td>" for cell, k in zip(others, kinds[1:], strict=True)
+            )
             + "</tr>"
         )
     lines.append("</tbody></table></div>")
@@ -113,6 +117,11 @@ def _table(table: Table) -> list[str]:
         lines.append(f'<p class="note">{html.escape(table.note)}</p>')
     lines.append("</section>")
     return lines
+
+
+def _unbroken(cell: str) -> str:
+    """Keep a short figure with its unit on one line, on paper too, where cells wrap."""
+    return cell if len(cell) > SHORT or "/" in cell else cell.replace(" ", "\u00a0")
 
 
 def _data(report: Report) -> dict[str, Any]:

@@ -6,6 +6,7 @@ second to import, so it is imported only when a picture is written.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,10 +55,12 @@ def write_png(report: Report, path: Path) -> None:
 
 
 def _draw(axes: Axes, chart: Chart, groups: list[str]) -> None:
-    """Draw one panel."""
-    for index, shape in reversed(list(enumerate(chart.series))):  # the first named on top
-        if shape.shown:
-            _draw_shape(axes, chart, shape, _colour(shape, index, groups), len(groups) > 1)
+    """Draw one panel: what is shown from the start, on an axis that fits it."""
+    colours = [_colour(shape, index, groups) for index, shape in enumerate(chart.series)]
+    shown = [pair for pair in zip(chart.series, colours, strict=True) if pair[0].shown]
+    for shape, colour in reversed(shown):  # the first named on top
+        _draw_shape(axes, chart, shape, colour, len(groups) > 1)
+    chart = replace(chart, series=tuple(shape for shape, _ in shown))
     if chart.now is not None:
         axes.axvline(chart.now, color=_SOFT, linewidth=0.9, linestyle=(0, (4, 4)))
     start, end = float(chart.times[0]), float(chart.times[-1])

@@ -13,8 +13,15 @@ from autoscaler.simulator.simulation import Simulated
 SHOWN = 2  # runs that are on when the report opens: ours and the first peer
 
 
-def report_of(simulated: Simulated, name: str) -> Report:
-    """Give the report of a simulation on the traffic of that name."""
+def report_of(
+    simulated: Simulated, name: str, *, gpus: float = 1.0, price: float | None = None
+) -> Report:
+    """Give the report of a simulation on the traffic of that name.
+
+    Parameters
+    ----------
+    gpus, price : GPUs of a replica, and of a GPU-hour where it is known
+    """
     world = simulated.world
     steps = np.arange(world.start, len(world.demand), dtype=np.float64)
     times = world.begins + world.service.step * steps
@@ -23,7 +30,7 @@ def report_of(simulated: Simulated, name: str) -> Report:
         title=f"{simulated.policy.key} on {name}{partial}",
         lead=lead_of(simulated),
         facts=_facts(simulated),
-        tables=(table_of(simulated), *frontier_of(simulated)),
+        tables=(table_of(simulated, gpus=gpus, price=price), *frontier_of(simulated)),
         charts=(
             _demand(simulated, times),
             _replicas(simulated, times),
@@ -64,47 +71,50 @@ def advised_target(simulated: Simulated) -> float | None:
     return None if ours == simulated.world.target else ours
 
 
-def table_of(simulated: Simulated) -> Table:
-    """Give one row a run, ours in bold, the clairvoyant last."""
-    rows = [_row(simulated, run) for run in (*simulated.runs, simulated.best)]
+def table_of(simulated: Simulated, *, gpus: float = 1.0, price: float | None = None) -> Table:
+    """Give one row a run, ours in bold, the clairvoyant last; GPU-hours and money where asked."""
+    paid = ("GPU-hours", "money") if price is not None else ("GPU-hours",) if gpus != 1 else ()
+
+    def row(run: Run) -> tuple[str, ...]:
+        hours = run.account.replica_hours * gpus
+        worth = (f"{hours:,.0f}", f"{hours * (price or 0.0):,.0f}")
+        return (*_row(simulated, run), *worth[: len(paid)])
+
+    rows = [row(run) for run in (*simulated.runs, simulated.best)]
     return Table(
         title="Score and what it is made of",
         columns=(
-            *("run", "score", "95 %", "cost", "late", "worst hour", "wait"),
-            *("hours", "starts", "changes/day", "short"),
+            *("run", "score", "95 %", "cost", "late", "worst hour", "worst day", "wait"),
+            *("hours", "starts", "changes a day", "short", *paid),
         ),
         rows=tuple(rows),
         strong=0,
         note="score = cost × (1 + 100 × price × late); 1.00 is the clairvoyant. 95 %: bootstrap "
         "over days. cost: against the clairvoyant's. hours: replica-hours. short: time with fewer "
-        "ready replicas than the need.",
+        "ready replicas than the need."
+        + (f" money: GPU-hours × {price:g}." if price is not None else ""),
     )
 
 
 def frontier_of(simulated: Simulated) -> tuple[Table, ...]:
-    """Give the cost–lateness curve as a table: cost and late share of every margin and run."""
+    """Give the cost–lateness curve as a table: cost and late share of every run and margin."""
     curves = simulated.frontiers
     if not curves:
         return ()
     margins = [point.margin for point in next(iter(curves.values()))]
     rows = [
-        (
-            f"{margin:g} ×",
-            *(
-                f"{curve[i].cost_ratio:.2f} / {curve[i].late_fraction:.2%}"
-                for curve in curves.values()
-            ),
-        )
-        for i, margin in enumerate(margins)
+        (name, *(f"{point.cost_ratio:.2f} / {point.late_fraction:.2%}" for point in curve))
+        for name, curve in curves.items()
     ]
+    ours = simulated.runs[0].name
     return (
         Table(
             title="Cost against lateness when every floor is multiplied",
-            columns=("margin", *curves),
+            columns=("run", *(f"{margin:g} ×" for margin in margins)),
             rows=tuple(rows),
-            strong=margins.index(1.0),
-            note="cost / late share, each under its own HPA. A run is better where both are "
-            "smaller.",
+            strong=list(curves).index(ours) if ours in curves else None,
+            note="cost / late share, each under its own HPA; 1 × is the run. A run is better "
+            "where both are smaller.",
         ),
     )
 
@@ -120,6 +130,7 @@ def _row(simulated: Simulated, run: Run) -> tuple[str, ...]:
         f"{account.cost_ratio:.2f}",
         f"{account.late_fraction:.2%}",
         f"{account.worst_hour_late_fraction:.1%}",
+        f"{account.worst_day_late_fraction:.1%}",
         f"{wait:.0f} s" if np.isfinite(wait) else "nothing served",
         f"{account.replica_hours:,.0f}",
         f"{account.replicas_started:,}",

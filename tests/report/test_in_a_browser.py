@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autoscaler.report import write_html
+from autoscaler.report import Report, Table, write_html
 from tests.report.making import report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="install the group `browser`")
@@ -155,9 +157,49 @@ def test_dark_and_light(opened: Any) -> None:
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == light
 
 
+PAPER = {"format": "A4", "margin": dict.fromkeys(("top", "right", "bottom", "left"), "12mm")}
+ON_PAPER = 703  # pixels between these margins
+
+
+def wide() -> Report:
+    """Two charts, a table longer than a page and one with more columns than a screen shows."""
+    given = report()
+    columns = ("run", *(f"{margin:.1f} ×" for margin in (0.6, 0.8, 1, 1.2, 1.5, 2, 3, 4, 5, 6, 7)))
+    row = ("phpa-holt-winters-ordered tuned", *("1.08 / 19.18%",) * (len(columns) - 1))
+    long = Table(title="Long", columns=columns, rows=(row,) * 25, strong=0, note="What it says.")
+    return replace(given, tables=(*given.tables, long))
+
+
 def test_it_prints(opened: Any) -> None:
     opened.emulate_media(media="print")
     opened.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert not opened.locator(".tools").is_visible()
     assert opened.evaluate("document.querySelector('.uplot').offsetWidth") <= 700
-    assert len(opened.pdf()) > 10_000
+    assert len(opened.pdf(**PAPER)) > 10_000
+
+
+def test_on_paper_nothing_is_cut_off_and_no_page_stays_empty(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write_html(wide(), path)
+    tab = browser.new_page(viewport={"width": ON_PAPER, "height": 1000})
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("html[data-ready]")
+    tab.emulate_media(media="print", color_scheme="dark")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    # what the sections hold lies within them: paper does not scroll
+    assert tab.evaluate(
+        "[...document.querySelectorAll('section, figure')].every(s => [...s.querySelectorAll("
+        "'table, .uplot')].every(t => t.getBoundingClientRect().right"
+        " <= s.getBoundingClientRect().right))"
+    )
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # colours of the legend are printed though a printer leaves backgrounds out
+    swatch = "getComputedStyle(document.querySelector('.switch i')).printColorAdjust"
+    assert tab.evaluate(swatch) == "exact"
+    # black on white although the screen was dark
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    pages = len(re.findall(rb"/Type\s*/Page\b", tab.pdf(**PAPER)))
+    # a page and a half of tables, two charts and the facts: none begins on a page of its own
+    assert pages <= 3
+    tab.close()

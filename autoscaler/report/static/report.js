@@ -194,11 +194,11 @@
     };
     const clock = (t) => uPlot.tzDate(new Date(t * 1000), chart.zone);
     return {
-      width, height: height(), series, bands, tzDate: clock, legend: { show: false }, padding: [10, 12, 0, 0],
+      width, height: height(), series, bands, tzDate: clock, legend: { show: false }, padding: [10, 30, 0, 0],
       cursor: { y: false, sync: { key: "charts", scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 7 } },
       scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
       axes: [
-        { ...axis, space: 64, size: 30, values: (_u, splits, _i, _space, step) => splits.map((t) => tick(clock(t), step)) },
+        { ...axis, space: 78, size: 30, values: (_u, splits, _i, _space, step) => splits.map((t) => tick(clock(t), step)) },
         { ...axis, size: 56, ...(chart.whole ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6] } : {}), values: (_u, splits) => splits.map(number) },
       ],
       hooks: {
@@ -317,7 +317,7 @@
     holder.append(bar);
   }
 
-  const repaint = () => plots.forEach((plot) => plot.u.redraw());
+  const repaint = () => plots.forEach((plot) => plot.u.redraw(true, true)); // with its axes: the size may have changed
   const fit = (width) => plots.forEach((plot) => plot.u.setSize({ width: width || plot.place.clientWidth, height: height() }));
 
   tools();
