@@ -20,6 +20,7 @@ from autoscaler.cli.options import (
 )
 from autoscaler.cli.simulating import (
     POSITIVE,
+    TARGET,
     number,
     one_policy,
     progress,
@@ -63,7 +64,11 @@ BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 @policy_option(required=False)
 @traffic_options
 @click.option(
-    "--days", type=click.IntRange(min=8), default=28, show_default=True, help="How many days of it."
+    "--days",
+    type=click.IntRange(min=8),
+    default=28,
+    show_default=True,
+    help="How many days from Prometheus.",
 )
 @click.option(
     "--scenario",
@@ -101,7 +106,7 @@ BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 )
 @click.option(
     "--hpa-target",
-    type=POSITIVE,
+    type=TARGET,
     help="Target of the HPA above everyone. Default: 0.7 above peers, above ours what it advises.",
 )
 @click.option("--no-hpa", is_flag=True, help="Nothing above the floors.")
@@ -165,9 +170,11 @@ def _one_source(given: dict[str, object]) -> None:
     sources = [f"--{name}" for name in ("trace", "prometheus", "scenario") if given[name]]
     if len(sources) > 1:
         raise InputError(f"found {' and '.join(sources)}; one of them says what arrives")
+    context = click.get_current_context()
+    if given["trace"] and context.get_parameter_source("days") is ParameterSource.COMMANDLINE:
+        raise InputError("found --trace and --days; of a file, --from and --to say which part")
     if given["scenario"] is None:
         return
-    context = click.get_current_context()
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
         if source is ParameterSource.COMMANDLINE and parameter.name not in BESIDE_SCENARIOS:

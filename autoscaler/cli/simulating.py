@@ -34,6 +34,8 @@ class _Finite(click.FloatRange):
 
 
 POSITIVE = _Finite(min=0, min_open=True)
+# of an HPA: a share of a replica's capacity. Twice is more than anybody means, 70 is a percentage
+TARGET = _Finite(min=0, min_open=True, max=2)
 
 
 def traffic_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,7 +125,6 @@ def switches_of(given: dict[str, object]) -> Switches:
     """Collect the switches of the plain world."""
     from autoscaler.simulator.hpa_file import read_hpa
     from autoscaler.simulator.simulation import Switches
-    from autoscaler.tune.advice import PRESENT
 
     hpa_file = given["hpa_file"]
     step = number(given["step"]) or 0.0
@@ -131,14 +132,12 @@ def switches_of(given: dict[str, object]) -> Switches:
         raise InputError(
             f"--step: found {step:g} s; an hour must be a whole number of steps (30s, 1m, 5m)"
         )
-    if given["no_hpa"] and isinstance(hpa_file, Path):
-        raise InputError("--no-hpa and --hpa exclude each other")
     return Switches(
         replicas_at_p99=number(given["replicas_at_p99"]),
         cold_start=number(given["cold_start"]),
         step=step,
         within="hold" if given["within_slot"] == "hold" else "linear",
-        target=None if given["no_hpa"] else number(given["hpa_target"]) or PRESENT,
+        target=target_of(given),
         advised=given["hpa_target"] is None,
         manifest=read_hpa(hpa_file) if isinstance(hpa_file, Path) else None,
         since=number(given["since"]),
@@ -170,6 +169,20 @@ def _per(given: str) -> Per:
 def text(value: object) -> str | None:
     """Give an option that is text."""
     return None if value is None else str(value)
+
+
+def target_of(given: dict[str, object]) -> float | None:
+    """Target of the HPA above the floors, None for no HPA; two answers to that are refused."""
+    from autoscaler.tune.advice import PRESENT
+
+    said = [
+        f"--{name.removesuffix('_file').replace('_', '-')}"
+        for name in ("no_hpa", "hpa_file", "hpa_target")
+        if given.get(name)
+    ]
+    if len(said) > 1:
+        raise InputError(f"{said[0]} and {said[1]} exclude each other")
+    return None if given["no_hpa"] else number(given["hpa_target"]) or PRESENT
 
 
 def number(value: object) -> float | None:

@@ -18,10 +18,11 @@ from autoscaler.cli.options import (
     wall_clock,
 )
 from autoscaler.cli.simulating import (
-    POSITIVE,
+    TARGET,
     number,
     one_policy,
     progress,
+    target_of,
     text,
     traffic_options,
     whole,
@@ -62,10 +63,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--hpa-target",
-    type=POSITIVE,
-    default=0.7,
-    show_default=True,
-    help="Target of the HPA above every floor.",
+    type=TARGET,
+    help="Target of the HPA above every floor, a share of a replica's capacity. Default: 0.7.",
 )
 @click.option("--no-hpa", is_flag=True, help="Nothing above the floors.")
 @click.option(
@@ -119,7 +118,7 @@ def command(**given: object) -> int:
             history,
             source,
             standing=text(given["standing"]) or _in_status(policy, given),
-            target=None if given["no_hpa"] else number(given["hpa_target"]),
+            target=target_of(given),
             confirmed=whole(given["confirm"]),
             told=told,
         )

@@ -129,6 +129,8 @@ class TestRefused:
             (["--standing", "prophet", "--confirm", "0"], "what stands: found prophet; allowed"),
             (["--days", "2"], "--days"),
             (["--hpa-target", "nan"], "--hpa-target: found nan"),
+            (["--hpa-target", "70"], "70.0 is not in the range 0<x<=2"),
+            (["--no-hpa", "--hpa-target", "0.8"], "--no-hpa and --hpa-target exclude each other"),
             (["--replicas-at-p99", "inf"], "--replicas-at-p99: found inf"),
         ],
     )

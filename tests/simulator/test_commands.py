@@ -91,6 +91,11 @@ def test_everything_in_a_folder(files):
             "6 days of traffic; at least 8",
         ),
         (("--trace", "traffic.csv", "--prometheus", "http://:1"), "one of them says what arrives"),
+        (("--trace", "traffic.csv", "--days", "9"), "--from and --to say which part"),
+        (
+            ("-f", "policy.yaml", "--trace", "traffic.csv", "--no-hpa", "--hpa-target", "0.9"),
+            "--no-hpa and --hpa-target exclude each other",
+        ),
         (("--scenario", ".", "--step", "5m"), "found --scenario and --step"),
         (("-f", "policy.yaml", "--scenario", "."), "found --scenario and -f"),
         (("-f", "policy.yaml", "--trace", "traffic.csv", "--step", "7m"), "--step: found 420 s"),
