@@ -27,6 +27,11 @@ BEFORE = 1800.0
 LONGEST_OUTAGE = 6 * 3600.0
 """After so many seconds a fall to nothing is taken as the truth, else it would hold for ever."""
 
+LONGEST_PAST = 3 * 86_400.0
+"""In hindsight a fall of up to so many seconds was an outage, if it came out of busy hours and
+neither the week before nor the one after has the like: demand had not gone, as is known now. Else
+zeros of a day and a half in a month would teach those weekdays."""
+
 COMMON = 0.05
 """With more than this share of steps at nothing, nothing is usual for the service."""
 
@@ -65,7 +70,7 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
 
     Explained are falls of a service that often stands at nothing, and those that happened at the
     same time a day or a week before. Recovery is not waited for: while such a fall lasts it is
-    marked too, up to `LONGEST_OUTAGE`.
+    marked too, up to `LONGEST_OUTAGE`; once it is over, and was longer, all of it.
     """
     n = len(values)
     if n < 2:
@@ -75,7 +80,12 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
         mean = float(np.nanmean(values))
     limit = NOTHING * mean
     # one pass tells the usual case; NaN compares false
-    if not mean > 0 or not (low := values <= limit).any() or low.sum() > COMMON * n:
+    if not mean > 0 or not (low := values <= limit).any():
+        return
+    if low.sum() - COMMON * n > LONGEST_PAST / step:
+        return
+    low = _without_past(values, low, marks, step, mean)
+    if low.sum() > COMMON * n:
         return
     before = max(2, round(BEFORE / step))
     day = round(86_400.0 / step)
@@ -90,6 +100,33 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
         if lead[0] < BUSY * (lead[(len(lead) - 1) // 2] + lead[len(lead) // 2]) / 2:
             continue
         marks[start : min(stop, start + round(LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)
+
+
+def _without_past(
+    values: Floats, low: NDArray[np.bool_], marks: NDArray[np.uint8], step: float, mean: float
+) -> NDArray[np.bool_]:
+    """Mark long falls that are over, and give the low steps without them: they make no custom."""
+    starts, stops = runs(low)
+    least, most = (LONGEST_OUTAGE / step, LONGEST_PAST / step)
+    long = np.flatnonzero((stops - starts > least) & (stops - starts <= most) & (stops < len(low)))
+    if not len(long):
+        return low
+    week, before = round(7 * 86_400.0 / step), max(2, round(BEFORE / step))
+    rest = low.copy()
+    for start, stop in zip(starts[long], stops[long], strict=True):
+        others = [
+            low[start + by : stop + by]
+            for by in (-week, week)
+            if start + by >= 0 and stop + by <= len(low)
+        ]
+        lead = values[max(0, start - before) : start]
+        lead = lead[~np.isnan(lead)]
+        if not others or any(2 * other.sum() > len(other) for other in others) or len(lead) < 2:
+            continue
+        if np.median(lead) >= BUSY * mean:
+            marks[start:stop] |= np.uint8(Mark.OUTAGE)
+            rest[start:stop] = False
+    return rest
 
 
 def mark_saturated(

@@ -142,6 +142,34 @@ class TestOutages:
         assert not series.marks[-30:].any()
         assert doubts == ()
 
+    @pytest.mark.parametrize(("hours", "marked"), [(37, True), (70, True), (74, False)])
+    def test_a_long_one_that_is_over_was_an_outage_as_a_whole(self, hours, marked):
+        """37 hours are more than a twentieth of four weeks, and make no custom of nothing."""
+        start = -9 * 1440 + 600  # of a morning
+        series, doubts = regular(self.fall(start, start + 60 * hours, days=28), NOW)
+        assert (series.marks[start : start + 60 * hours] == Mark.OUTAGE).all() == marked
+        assert not series.marks[: start - 1].any()
+        assert not series.marks[start + 60 * hours :].any()
+        assert doubts == ()
+
+    def test_nor_needs_a_long_one_to_fall_within_a_minute(self):
+        given = self.fall(-8000, -8000 + 37 * 60, days=28)
+        values = given.demand.values.copy()
+        values[-8010:-8000:2] = 0.0
+        series, _ = regular(history(given.demand.times, values), NOW)
+        assert (series.marks[-8000 : -8000 + 37 * 60] == Mark.OUTAGE).all()
+
+    @pytest.mark.parametrize("weeks", [1, 2, 4])
+    def test_what_is_closed_every_week_end_is_no_outage(self, weeks):
+        given = tide(7 * weeks)
+        values = given.demand.values.copy()
+        values[np.isin((given.demand.times // DAY + 3) % 7, [5, 6])] = 0.0  # ends on a Monday, 0:00
+        for cut in (60, 600, 3000):  # ten hours of a Sunday gone, and on the Friday before
+            part = history(given.demand.times[:-cut], values[:-cut], NOW - 60.0 * cut)
+            series, _ = regular(part, NOW - 60.0 * cut)
+            lasting = series.values == 0
+            assert np.count_nonzero(series.marks[lasting]) <= (360 if weeks == 1 else 0)
+
     def test_a_fall_that_happens_every_day_is_no_outage(self):
         given = tide(10)
         values = given.demand.values.copy()
