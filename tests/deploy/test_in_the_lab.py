@@ -77,14 +77,14 @@ def test_everything_that_a_right_is_for_is_done(running: Foretide, control_plane
         conditions = status().get("conditions") or ()
         return next((c["reason"] for c in conditions if c["type"] == "Acting"), "")
 
-    wait_until(lambda: floor() == 3, "the floor is raised to the need", 60)
-    wait_until(lambda: acting() == "Act", "the status says so", 30)
-    wait_until(lambda: status().get("readyReplicas") == 3, "the replicas are Ready", 60)
-    wait_until(lambda: api.list("Event", namespace), "an Event says so", 30)
+    wait_until(lambda: floor() == 3, "the floor is raised to the need")
+    wait_until(lambda: acting() == "Act", "the status says so")
+    wait_until(lambda: status().get("readyReplicas") == 3, "the replicas are Ready")
+    wait_until(lambda: api.list("Event", namespace), "an Event says so")
     api.patch(
         "Namespace", namespace, {"metadata": {"annotations": {"foretide.dev/paused": "true"}}}
     )
-    wait_until(lambda: acting() == "Paused", "the pause of the namespace is seen", 30)
+    wait_until(lambda: acting() == "Paused", "the pause of the namespace is seen")
     assert running.stop() == 0
     log = (running.process.log).read_text()
     assert "forbidden" not in log.lower()

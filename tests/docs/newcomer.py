@@ -24,12 +24,12 @@ from autoscaler.sandbox.engine import Engine
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from autoscaler.sandbox.prometheus import PrometheusServer
 from autoscaler.world.tides import Tide, make_tide
+from tests.support.processes import PATIENCE, ended
 from tests.support.shared import ROOT
 
 DAYS = 21
 MORNING = 8 * 60 + 45  # minutes of the tide's day at which "now" is
 GAP = "…"
-PATIENCE = 60.0  # seconds until a controller must have said what the document shows
 _CALENDAR = re.compile(
     r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
 )
@@ -107,7 +107,7 @@ class Newcomer:
             env=self._environment,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode not in (1,), done.stdout + done.stderr
@@ -117,7 +117,7 @@ class Newcomer:
         """Run a controller until it has said what is shown, end it, and return what it said."""
         log = self.folder / "controller.log"
         with log.open("w") as stream:
-            running = subprocess.Popen(
+            started = subprocess.Popen(
                 self.command(line),
                 cwd=self.folder,
                 env=self._environment,
@@ -125,13 +125,12 @@ class Newcomer:
                 stderr=stream,
             )
         end = time.monotonic() + PATIENCE
-        try:
+        with ended(started) as running:
             while missing(shown, log.read_text()) and time.monotonic() < end:
                 assert running.poll() is None, log.read_text()
                 time.sleep(0.2)  # between two looks; nothing depends on how long
-        finally:
             running.terminate()
-            running.wait(timeout=30)
+            running.wait(timeout=PATIENCE)
         return log.read_text()
 
 

@@ -30,7 +30,7 @@ def test_there_is_something_to_follow():
 
 
 @pytest.mark.slow  # real processes, one for each command
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("path", FOLLOWED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_document_can_be_followed(path: Path, tmp_path: Path):
     with newcomer(tmp_path) as somebody:

@@ -47,6 +47,7 @@ from autoscaler.model import Code, Outcome, Reason, Target
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Listed, Refusal
 from tests.kubernetes.world import BRIEF, PATIENT, World, decided, observed
+from tests.lab.process import wait_until
 from tests.support.proxy import SilentProxy
 
 Json = dict[str, Any]
@@ -344,7 +345,8 @@ def test_a_write_whose_answer_was_lost_is_unknown_and_found_out_by_reading(world
         proxy.swallow_answers()
         with pytest.raises(Unreachable):
             cluster.patch_json(HPAS, world.namespace, "qwen", patch, timeouts=BRIEF)
-    assert observe(world).floor == 7
+        # the server may take longer to do it than we waited
+        wait_until(lambda: observe(world).floor == 7, "the write is done")
     with pytest.raises(WriteConflict, match="minReplicas 2 → 7 by foretide"):
         floors(world).write(world.policy(), target, 7)
 

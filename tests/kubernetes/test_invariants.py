@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autoscaler.adapters.kubernetes.access import connect
@@ -25,6 +25,7 @@ from autoscaler.model import Outcome, Target
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from tests.kubernetes.test_contract import foreign
 from tests.kubernetes.test_reading import policy
+from tests.kubernetes.world import PATIENT
 
 Json = dict[str, Any]
 POLICY = policy("qwen")
@@ -114,10 +115,16 @@ def has_moved(seen: Json, now: Json) -> bool:
     """Whether anything that a write relies on is not as it was seen."""
     # one annotation is added to the map; where the map was absent, the target is read once more
     map_lost = "annotations" in seen["metadata"] and "annotations" not in now["metadata"]
-    return map_lost or relied_on(seen) != relied_on(now)
+    was, is_now = relied_on(seen), relied_on(now)
+    if was["original"] is None and is_now["original"] == str(is_now["floor"]):
+        # a write that left the floor as it was noted it as the original: a second one on the same
+        # sight notes the same again
+        is_now["original"] = None
+    return map_lost or was != is_now
 
 
 @given(deeds=st.lists(st.tuples(_DEEDS, st.integers(1, 12)), max_size=25))
+@example(deeds=[("annotates", 1), ("observe", 1), ("write", 2), ("write", 2)])
 @settings(max_examples=100)
 def test_only_our_fields_change_and_the_newest_foreign_wish_is_restored(
     cluster: tuple[KubernetesServer, Cluster], deeds: list[tuple[str, int]]
@@ -125,7 +132,7 @@ def test_only_our_fields_change_and_the_newest_foreign_wish_is_restored(
     server, client = cluster
     somebody = Somebody(server)
     targets = KubernetesTargets(client, fresh=-1.0)
-    floors = KubernetesFloors(client, may_write=lambda: True)
+    floors = KubernetesFloors(client, may_write=lambda: True, timeouts=PATIENT)
     seen: Json = somebody.now()
     target: Target = targets.observe(POLICY)
     for deed, number in deeds:

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autoscaler.adapters.kubernetes.access import connect
-from autoscaler.adapters.kubernetes.client import Cluster
+from autoscaler.adapters.kubernetes.client import Cluster, Timeouts
 from autoscaler.adapters.kubernetes.floors import KubernetesFloors
 from autoscaler.adapters.kubernetes.lease import Elector, Timing
 from autoscaler.adapters.kubernetes.reading import KubernetesTargets
 from autoscaler.adapters.kubernetes.resources import LEASES
 from autoscaler.model import Outcome
 from autoscaler.sandbox.kubernetes import KubernetesServer
-from tests.kubernetes.world import World
+from tests.kubernetes.world import PATIENT, World
+from tests.lab.process import PATIENCE
 from tests.support.proxy import SilentProxy
 
 
@@ -31,12 +32,23 @@ class Clock:
         return self.now
 
 
+class Unhurried(Timing):
+    """The usual seconds on the test's clock, and as long as a busy machine takes for a request."""
+
+    @property
+    def timeouts(self) -> Timeouts:
+        return PATIENT
+
+
 class Pair:
     """Two candidates, stepped by hand on one clock, with wall clocks decades apart."""
 
-    def __init__(self, world: World, cluster_a: Cluster | None = None) -> None:
+    def __init__(
+        self, world: World, cluster_a: Cluster | None = None, timing: Timing | None = None
+    ) -> None:
         self.clock = Clock()
         self.world = world
+        self.timing = timing or Unhurried()
         self.a = self.candidate("a", wall=0.0, cluster=cluster_a)
         self.b = self.candidate("b", wall=4e9)
 
@@ -46,6 +58,7 @@ class Pair:
             place=(self.world.namespace, "foretide"),
             identity=identity,
             wall=lambda: wall,
+            timing=self.timing,
             clock=self.clock,
         )
 
@@ -123,7 +136,7 @@ def test_a_deleted_lease_is_made_again_by_one_of_them(world: World):
 
 def test_a_renewal_whose_answer_was_lost_is_claimed_again(world: World):
     with SilentProxy(world.url) as proxy:
-        pair = Pair(world, cluster_a=world.connect(url=proxy.url))
+        pair = Pair(world, cluster_a=world.connect(url=proxy.url), timing=Timing())
         pair.a.step()
         pair.clock.now += 2
         proxy.swallow_answers()
@@ -150,7 +163,7 @@ def test_a_floor_is_not_written_without_the_lease(world: World):
     world.hpa()
     pair = Pair(world)
     targets = KubernetesTargets(world.cluster)
-    floors = KubernetesFloors(world.cluster, may_write=pair.a.is_leader)
+    floors = KubernetesFloors(world.cluster, may_write=pair.a.is_leader, timeouts=PATIENT)
     target = targets.observe(world.policy())
     assert floors.write(world.policy(), target, 7) is Outcome.NOT_LEADER
     pair.a.step()
@@ -161,7 +174,7 @@ def test_a_floor_is_not_written_without_the_lease(world: World):
 
 @pytest.mark.slow
 def test_a_black_holed_leader_stops_before_another_leads(world: World):
-    timing = Timing(lease=4, renew=2, retry=0.3)
+    timing = Timing(lease=6, renew=3, retry=0.3)
     seen: list[tuple[str, bool, bool]] = []
     lost, taken = threading.Event(), threading.Event()
     electors: dict[str, Elector] = {}
@@ -184,13 +197,15 @@ def test_a_black_holed_leader_stops_before_another_leads(world: World):
     with SilentProxy(world.url) as proxy:
         a, b = elector("a", world.connect(url=proxy.url)), elector("b", world.cluster)
         a.start()
-        assert a.wait_for_leader(30)
+        assert a.wait_for_leader(PATIENCE)
         b.start()
-        proxy.go_silent()
-        assert lost.wait(30)
-        assert taken.wait(30)
-        b.release()
-        a.release()
+        try:
+            proxy.go_silent()
+            assert lost.wait(PATIENCE)
+            assert taken.wait(PATIENCE)
+        finally:
+            b.release()
+            a.release()
     # whatever a busy machine made of it: nobody began to lead while the other could still write
     assert not any(leads and other_leads for _, leads, other_leads in seen)
     turns = [(name, leads) for name, leads, _ in seen]
@@ -199,7 +214,7 @@ def test_a_black_holed_leader_stops_before_another_leads(world: World):
 
 def test_a_release_on_a_silent_server_does_not_wait_for_it(world: World):
     with SilentProxy(world.url) as proxy:
-        pair = Pair(world, cluster_a=world.connect(url=proxy.url))
+        pair = Pair(world, cluster_a=world.connect(url=proxy.url), timing=Timing())
         pair.a.step()
         proxy.go_silent()
         pair.a.step()

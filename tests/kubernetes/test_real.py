@@ -10,7 +10,7 @@ import pytest
 from autoscaler.adapters.kubernetes.floors import KubernetesFloors
 from autoscaler.adapters.kubernetes.reading import KubernetesTargets
 from autoscaler.model import Outcome
-from tests.kubernetes.world import World, lab
+from tests.kubernetes.world import PATIENT, World, lab
 from tests.lab.api import ApiError
 
 
@@ -35,7 +35,7 @@ def test_an_apply_by_somebody_else_gets_a_conflict_that_names_us(world: World):
     }
     world.hand.apply(manifest, manager="gitops")
     targets = KubernetesTargets(world.cluster, fresh=-1.0)
-    floors = KubernetesFloors(world.cluster, may_write=lambda: True)
+    floors = KubernetesFloors(world.cluster, may_write=lambda: True, timeouts=PATIENT)
     policy = world.policy()
     assert floors.write(policy, targets.observe(policy), 7) is Outcome.WRITTEN
     with pytest.raises(ApiError, match=r'conflict with \\"foretide\\".*\.spec\.minReplicas'):

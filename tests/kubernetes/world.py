@@ -19,7 +19,7 @@ from tests.lab.api import Api
 from tests.lab.process import wait_until
 
 CRD = Path(__file__).resolve().parents[2] / "deploy" / "crd.yaml"
-PATIENT = Timeouts(connect=10.0, read=10.0)
+PATIENT = Timeouts(connect=60.0, read=60.0)
 """For answers that do come: a busy machine is not a silent server."""
 BRIEF = Timeouts(connect=0.5, read=0.5)
 """For answers that never come."""
@@ -52,7 +52,8 @@ class World:
         self, user: str = "admin", url: str = "", timeouts: Timeouts | None = None
     ) -> Cluster:
         """A client of the adapter, possibly of another user or through a proxy."""
-        cluster = connect(kubeconfig=self._kubeconfig(user, url or self.url), timeouts=timeouts)
+        kubeconfig = self._kubeconfig(user, url or self.url)
+        cluster = connect(kubeconfig=kubeconfig, timeouts=timeouts or PATIENT)
         self._clusters.append(cluster)
         return cluster
 
@@ -142,7 +143,7 @@ def lab(plane: Any) -> World:
     path = "/apis/foretide.dev/v1alpha1/tidepolicies"
 
     def served() -> bool:
-        answer = plane.api._session.get(plane.url + path, timeout=5)
+        answer = plane.api._session.get(plane.url + path, timeout=60)
         return bool(answer.status_code == 200)
 
     wait_until(served, "TidePolicy is served")

@@ -36,7 +36,11 @@ class AggregatedApi:
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
-        self._register()
+        try:
+            self._register()
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """Stop answering; the registration stays, as a dead adapter's would."""
@@ -94,7 +98,7 @@ class AggregatedApi:
             name = f"{version}.{group}"
             document = {"kind": "APIService", "apiVersion": "apiregistration.k8s.io/v1"}
             api.apply({**document, "metadata": {"name": name}, "spec": spec})
-            wait_until(lambda name=name: _available(api.get("APIService", name)), name, 30)
+            wait_until(lambda name=name: _available(api.get("APIService", name)), name)
 
 
 def _available(service: Json) -> bool:

@@ -84,7 +84,7 @@ class Api:
             json=body if body is not None else None,
             headers={"Content-Type": media},
             params=query,
-            timeout=(3, 20),
+            timeout=(30, 60),  # a busy machine is not a silent server
         )
         if answer.status_code >= 400:
             raise ApiError(answer.status_code, answer.text)

@@ -63,9 +63,13 @@ class Controllers:
                 home,
             ),
         ]
-        self._add_nodes(nodes)
-        for process, port in zip(self._processes, (manager, scheduler), strict=False):
-            process.wait_ready(lambda port=port: _healthy(port))
+        try:
+            self._add_nodes(nodes)
+            for process, port in zip(self._processes, (manager, scheduler), strict=False):
+                process.wait_ready(lambda port=port: _healthy(port))
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """End the three programs."""
@@ -119,7 +123,7 @@ class Controllers:
         for number in range(count):
             meta = {"name": f"gpu-{number}", "labels": {"type": "kwok"}}
             api.create({"apiVersion": "v1", "kind": "Node", "metadata": meta})
-        wait_until(lambda: all(map(_node_ready, api.list("Node"))), "nodes ready", 30)
+        wait_until(lambda: all(map(_node_ready, api.list("Node"))), "nodes ready")
 
 
 def _node_ready(node: Json) -> bool:
@@ -136,5 +140,5 @@ def _healthy(port: int) -> bool:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     url = f"https://127.0.0.1:{port}/healthz"
-    with urllib.request.urlopen(url, timeout=2, context=context) as answer:
+    with urllib.request.urlopen(url, timeout=20, context=context) as answer:
         return bool(answer.status == 200)

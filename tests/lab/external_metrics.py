@@ -31,7 +31,7 @@ class ExternalMetrics(AggregatedApi):
         del query  # a metric here is one series: its selector says nothing
         if path == f"/apis/{GROUP}":
             kind = {"kind": "ExternalMetricValueList", "namespaced": True, "verbs": ["get"]}
-            return self.resources(GROUP, *({"name": name, **kind} for name in self.values))
+            return self.resources(GROUP, *({"name": name, **kind} for name in list(self.values)))
         name = path.rpartition("/")[2]
         if "/namespaces/" not in path or name not in self.values:
             return None

@@ -82,11 +82,16 @@ def pod_metrics(control_plane: Any) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def deployed(control_plane: Any) -> list[dict[str, Any]]:
     """`deploy/` applied to the plane with strict field validation; its documents."""
-    from tests.lab.foretide import manifests  # noqa: PLC0415 (see control_plane)
+    from tests.lab.foretide import USER, manifests  # noqa: PLC0415 (see control_plane)
+    from tests.lab.process import wait_until  # noqa: PLC0415 (and this)
 
+    api = control_plane.api
     documents = manifests()
     for document in documents:
-        control_plane.api.apply(document)
+        api.apply(document)
+    # accepted is not yet in force
+    wait_until(lambda: api.call("GET", api.path("TidePolicy")), "policies are served")
+    control_plane.wait_for_rights(USER, "default")
     return documents
 
 
@@ -120,9 +125,11 @@ def prometheus(lab_programs: None, tmp_path: Path) -> Iterator[Callable[..., Any
         started.append(server)
         return server
 
-    yield start
-    for server in started:
-        server.stop()
+    try:
+        yield start
+    finally:
+        for server in started:
+            server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -139,9 +146,11 @@ def prometheus_for_session(
         started.append(server)
         return server
 
-    yield start
-    for server in started:
-        server.stop()
+    try:
+        yield start
+    finally:
+        for server in started:
+            server.stop()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from tests.lab.plane import ControlPlane
-from tests.lab.process import Process, free_ports
+from tests.lab.process import PATIENCE, Process, free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACE = "foretide"
@@ -42,7 +42,9 @@ def add_account(plane: ControlPlane, name: str) -> str:
         subject = {"kind": "ServiceAccount", **meta}
         bound = {**document["metadata"], "name": f"{document['metadata']['name']}-{name}"}
         plane.api.apply({**document, "metadata": bound, "subjects": [subject]})
-    return f"system:serviceaccount:{NAMESPACE}:{name}"
+    user = f"system:serviceaccount:{NAMESPACE}:{name}"
+    plane.wait_for_rights(user, "default")
+    return user
 
 
 class Foretide:
@@ -91,14 +93,14 @@ class Foretide:
             sys.executable, arguments, home, name="foretide", environment=environment
         )
 
-    def wait_ready(self, timeout: float = 90.0) -> None:
+    def wait_ready(self, timeout: float = PATIENCE) -> None:
         """Wait until every policy was observed once (`/readyz`)."""
         self.process.wait_ready(self.ready, timeout)
 
     def ready(self) -> bool:
         """What `/readyz` says."""
         try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=2) as answer:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=20) as answer:
                 return bool(answer.status == 200)
         except urllib.error.HTTPError as error:
             error.close()
@@ -106,7 +108,7 @@ class Foretide:
 
     def metrics(self) -> str:
         """The text of `/metrics`."""
-        with urllib.request.urlopen(f"{self.url}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=20) as answer:
             text: str = answer.read().decode()
         return text
 

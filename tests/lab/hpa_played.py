@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -10,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from autoscaler.reactive import ExternalMetric, Metric, PodSeen, PodsMetric, ResourceMetric
-from tests.lab.api import Json
+from tests.lab.api import ApiError, Json
 from tests.lab.controllers import Controllers
 from tests.lab.hpa_scripts import BothScript, PodScript, Script
 from tests.lab.pod_metrics import Sample
@@ -47,6 +48,7 @@ class Played:
         self.syncs: list[Sync] = []
         self.floors: list[tuple[float, int]] = []
         self.began = 0.0
+        self._looking: list[threading.Timer] = []
 
     @property
     def metric(self) -> str:
@@ -97,9 +99,11 @@ class Played:
         ]
 
     def stop(self) -> None:
-        """Delete the HPA."""
+        """Delete the HPA, and let the last looks end."""
         api = self._controllers.plane.api
         api.delete("HorizontalPodAutoscaler", self.script.name, self._namespace)
+        for timer in list(self._looking):
+            timer.join()
 
     def _metric_specs(self) -> list[Json]:
         how = "averageValue" if self.script.average else "value"
@@ -115,9 +119,16 @@ class Played:
         at = time.time()
         sync = Sync(at=at, value=self._now(self.script.load, at))
         sync.seen.add(look())
-        for later in LOOKS:
-            threading.Timer(later, lambda: sync.seen.add(look())).start()
         self.syncs.append(sync)
+
+        def look_again() -> None:
+            with contextlib.suppress(OSError, ApiError):  # one look less: the others may do
+                sync.seen.add(look())
+
+        for later in LOOKS:
+            timer = threading.Timer(later, look_again)
+            self._looking.append(timer)
+            timer.start()
         return sync
 
     def _now(self, steps: tuple[tuple[float, Any], ...], at: float) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from tests.lab.api import Api
-from tests.lab.process import Process, free_ports
+from tests.lab.process import Process, free_ports, wait_until
 
 ADMIN = "admin-token"
 # user name → token: each part of the control plane is a user of its own, so that the audit log and
@@ -110,7 +110,14 @@ class ControlPlane:
         self._etcd = self._start_etcd(etcd, peer)
         self._server = self._start_server(etcd)
         self.api = Api(self.url, str(self.ca), ADMIN)
-        self._server.wait_ready(self._healthy)
+        try:
+            self._server.wait_ready(self._healthy)
+            # made by the API server itself, a moment after it calls itself ready
+            for name in ("default", "kube-system"):
+                wait_until(lambda name=name: self.api.get("Namespace", name), f"namespace {name}")
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """End both programs."""
@@ -163,6 +170,20 @@ class ControlPlane:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", **spec}
         token: str = self.api.call("POST", path, body)["status"]["token"]
         return token
+
+    def wait_for_rights(self, user: str, namespace: str) -> None:
+        """Wait until `user` may patch HPAs: the authorizer sees bindings a little later."""
+        rights = {"group": "autoscaling", "resource": "horizontalpodautoscalers", "verb": "patch"}
+        spec = {"user": user, "resourceAttributes": {**rights, "namespace": namespace}}
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": spec,
+        }
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        wait_until(
+            lambda: self.api.call("POST", path, body)["status"]["allowed"], f"rights of {user}"
+        )
 
     def client_for(self, token: str) -> Api:
         """A client with another token; the caller closes it."""
@@ -246,5 +267,6 @@ class ControlPlane:
         import requests  # noqa: PLC0415 (kept beside its only use here)
 
         headers = {"Authorization": f"Bearer {ADMIN}"}
-        answer = requests.get(f"{self.url}/readyz", headers=headers, verify=str(self.ca), timeout=2)
+        url, ca = f"{self.url}/readyz", str(self.ca)
+        answer = requests.get(url, headers=headers, verify=ca, timeout=20)
         return answer.status_code == 200

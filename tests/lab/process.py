@@ -8,6 +8,7 @@ kernel ends the child when the test run itself is killed.
 from __future__ import annotations
 
 import contextlib
+import random
 import shutil
 import signal
 import socket
@@ -18,7 +19,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from tests.lab.api import ApiError
 from tests.lab.build import find
+
+PATIENCE = 240.0
+"""Seconds until what is expected counts as missing: it only ends what hangs, on any machine."""
+_EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_LOWEST_PORT = 10_000
 
 
 class LabError(Exception):
@@ -26,19 +33,32 @@ class LabError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct loopback ports that nobody listens on now."""
-    sockets = [socket.socket() for _ in range(count)]
+    """Distinct loopback ports that nobody listens on now.
+
+    They lie below those that the kernel gives to whoever asks for any, a client included: seconds
+    pass until the program for which a port was chosen listens on it.
+    """
+    found: list[int] = []
+    with contextlib.ExitStack() as stack:
+        while len(found) < count:
+            tried = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):  # somebody listens there
+                tried.bind(("127.0.0.1", random.SystemRandom().randrange(*_chosen_by_nobody())))
+                found.append(tried.getsockname()[1])
+    return found
+
+
+def _chosen_by_nobody() -> tuple[int, int]:
+    """Range of ports below the ephemeral ones; any port at all where there is no room."""
     try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+        lowest = int(_EPHEMERAL.read_text().split()[0])
+    except (OSError, ValueError):  # not Linux
+        lowest = 49_152
+    return (_LOWEST_PORT, lowest) if lowest > _LOWEST_PORT + 1000 else (0, 1)
 
 
-def wait_until(true: Callable[[], object], what: str, timeout: float = 60.0) -> None:
-    """Ask again and again until `true()` holds; it may raise OSError while things start.
+def wait_until(true: Callable[[], object], what: str, timeout: float = PATIENCE) -> None:
+    """Ask again and again until `true()` holds; OSError and refusals count as not yet.
 
     Raises
     ------
@@ -48,16 +68,19 @@ def wait_until(true: Callable[[], object], what: str, timeout: float = 60.0) -> 
     deadline = time.monotonic() + timeout
     pause = threading.Event()
     last: object = None
-    while time.monotonic() < deadline:
+    while True:
         try:
             last = true()
-        except OSError as error:  # refused and reset connections; requests' errors are OSErrors too
+        # refused and reset connections; requests' errors are OSErrors too. What is not there yet,
+        # or a server that has too much to do, is an ApiError
+        except (OSError, ApiError) as error:
             last = error
         else:
             if last:
                 return
+        if time.monotonic() > deadline:
+            raise LabError(f"{what}: not within {timeout:.0f} s; last seen: {last!r}")
         pause.wait(0.1)
-    raise LabError(f"{what}: not within {timeout:.0f} s; last seen: {last!r}")
 
 
 class Process:
@@ -109,7 +132,7 @@ class Process:
         """The end of its log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
-    def wait_ready(self, ready: Callable[[], object], timeout: float = 60.0) -> None:
+    def wait_ready(self, ready: Callable[[], object], timeout: float = PATIENCE) -> None:
         """Wait until `ready()` holds; show the log when it does not, or when the program ended."""
 
         def ready_or_ended() -> object:

@@ -128,7 +128,11 @@ class Prometheus:
             ],
             self.home,
         )
-        self.process.wait_ready(self._ready)
+        try:
+            self.process.wait_ready(self._ready)
+        except BaseException:
+            self.stop()
+            raise
 
     def kill(self) -> None:
         """SIGKILL, as a crash."""
@@ -143,7 +147,7 @@ class Prometheus:
     def query(self, text: str) -> list[Json]:
         """The result of an instant query: the test's own eye on this server."""
         query = urllib.parse.urlencode({"query": text})
-        with urllib.request.urlopen(f"{self.url}/api/v1/query?{query}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url}/api/v1/query?{query}", timeout=60) as answer:
             result: list[Json] = json.load(answer)["data"]["result"]
         return result
 
@@ -158,7 +162,7 @@ class Prometheus:
         command = [str(find("promtool")), "tsdb", "create-blocks-from"]
         command += ["--max-block-duration=720h", "openmetrics", "-q", str(file)]
         subprocess.run(
-            [*command, str(self.home / "data")], check=True, stdin=subprocess.DEVNULL, timeout=120
+            [*command, str(self.home / "data")], check=True, stdin=subprocess.DEVNULL, timeout=600
         )
 
     def _configure(self, scrape: Mapping[str, str], interval: float, instance: str | None) -> None:
@@ -175,5 +179,5 @@ class Prometheus:
         (self.home / "prometheus.yml").write_text(yaml.safe_dump(document))
 
     def _ready(self) -> bool:
-        with urllib.request.urlopen(f"{self.url}/-/ready", timeout=2) as answer:
+        with urllib.request.urlopen(f"{self.url}/-/ready", timeout=20) as answer:
             return bool(answer.status == 200)

@@ -34,7 +34,7 @@ def test_every_manifest_is_accepted_with_strict_validation(control_plane: Contro
 def test_the_pods_pass_restricted_pod_security(controllers: Controllers, deployed):
     # pods that the namespace's `restricted` level refuses are never created
     wait_until(
-        lambda: len(controllers.plane.api.list("Pod", NAMESPACE)) == 2, "two controller pods", 30
+        lambda: len(controllers.plane.api.list("Pod", NAMESPACE)) == 2, "two controller pods"
     )
 
 

@@ -34,7 +34,7 @@ from tests.lab.pod_metrics import PodMetrics
 Life = tuple[Played, list[tuple[float, int]]]
 
 # all scripts at once take 45 s, and one that is played again as long
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 LATER = (0.0, 0.3, 0.7, 1.2)  # seconds from the metric's answer to the controller's own stamp
 ANSWERED = 1.5  # seconds within which a write belongs to the question before it

@@ -53,9 +53,9 @@ def test_a_raised_floor_becomes_ready_replicas_after_the_cold_start(
     external_metrics.values["tide-raised"] = lambda: 1.0
     controllers.serve(namespace, "qwen", replicas=1, cold_start="3s")
     api.create(scaler(namespace, "qwen", low=1, high=8, metric="tide-raised", target="10"))
-    wait_until(lambda: controllers.ready(namespace, "qwen") == 1, "first replica", 40)
+    wait_until(lambda: controllers.ready(namespace, "qwen") == 1, "first replica")
     api.patch("HorizontalPodAutoscaler", "qwen", {"spec": {"minReplicas": 3}}, namespace)
-    wait_until(lambda: controllers.ready(namespace, "qwen") == 3, "three replicas", 40)
+    wait_until(lambda: controllers.ready(namespace, "qwen") == 3, "three replicas")
 
 
 @pytest.mark.slow  # two syncs of the HPA
@@ -67,7 +67,7 @@ def test_the_hpa_scales_on_the_external_metric(
     controllers.plane.api.create(
         scaler(namespace, "glm", low=1, high=8, metric="tide-live", target="10")
     )
-    wait_until(lambda: controllers.ready(namespace, "glm") == 4, "33 / 10 → 4 replicas", 40)
+    wait_until(lambda: controllers.ready(namespace, "glm") == 4, "33 / 10 → 4 replicas")
 
 
 def test_history_and_scrapes_form_one_series(prometheus):
@@ -76,13 +76,15 @@ def test_history_and_scrapes_form_one_series(prometheus):
     times = [now - 60 * back for back in range(120, 0, -1)]
     labels = {"model": "m", "job": "lab", "instance": exporter.address}
     past = openmetrics("gauge", "tide", [(labels, times, [5.0] * len(times))])
-    server = prometheus(past=[past], scrape={"lab": exporter.address}, interval=0.5)
+    try:
+        server = prometheus(past=[past], scrape={"lab": exporter.address}, interval=0.5)
 
-    def answered() -> list[dict]:
-        return server.query("tide")
+        def answered() -> list[dict]:
+            return server.query("tide")
 
-    wait_until(lambda: [each["value"][1] for each in answered()] == ["7"], "a scrape", 20)
-    exporter.stop()
+        wait_until(lambda: [each["value"][1] for each in answered()] == ["7"], "a scrape")
+    finally:
+        exporter.stop()
     span = server.query("count_over_time(tide[3h])")
     assert len(span) == 1
     assert int(span[0]["value"][1]) >= 121

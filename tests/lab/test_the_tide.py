@@ -20,7 +20,7 @@ PROMISE = 5.0  # seconds: the default of promise.wait
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.slow,  # the evening is played in real time
-    pytest.mark.timeout(1700),
+    pytest.mark.timeout(3600),
 ]
 
 

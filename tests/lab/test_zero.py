@@ -60,16 +60,16 @@ def test_it_sleeps_and_is_woken_by_the_floor(
     api.create(scaler(namespace, "night", low=1, high=8, metric="night-load", target="10"))
     # before it has ever scaled nothing says that it could be woken
     assert ours.observe().lowest == 1
-    wait_until(lambda: controllers.ready(namespace, "night") == 2, "15 / 10 → 2 replicas", 60)
-    wait_until(lambda: ours.observe().lowest == 0, "the condition ScaledToZero", 20)
+    wait_until(lambda: controllers.ready(namespace, "night") == 2, "15 / 10 → 2 replicas")
+    wait_until(lambda: ours.observe().lowest == 0, "the condition ScaledToZero")
 
     load["now"] = 0.0
     assert ours.write(0) is Outcome.WRITTEN
-    wait_until(lambda: _replicas(controllers, namespace) == 0, "asleep", 90)
+    wait_until(lambda: _replicas(controllers, namespace) == 0, "asleep")
 
     assert ours.observe().floor == 0
     assert ours.write(3) is Outcome.WRITTEN  # ahead of the tide: the metric still says 0
-    wait_until(lambda: controllers.ready(namespace, "night") == 3, "woken", 60)
+    wait_until(lambda: controllers.ready(namespace, "night") == 3, "woken")
 
 
 def _replicas(controllers: Controllers, namespace: str) -> int:

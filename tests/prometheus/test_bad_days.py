@@ -121,15 +121,16 @@ def test_a_refused_query_is_not_asked_again(server: PrometheusServer, demand: Pr
 
 
 def test_nobody_is_there():
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+    with contextlib.closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))  # ours, so that nobody else listens there meanwhile
         port = taken.getsockname()[1]
-    source = PrometheusDemand(Prometheus(url=f"http://user:secret@127.0.0.1:{port}/p?token=x"))
-    error = refusal(source)
+        source = PrometheusDemand(Prometheus(url=f"http://user:secret@127.0.0.1:{port}/p?token=x"))
+        error = refusal(source)
+        source.close()
     assert error.code == "Unreachable"
     assert "refused" in str(error)
     assert "secret" not in str(error)
     assert "token" not in str(error)
-    source.close()
 
 
 def test_packets_that_vanish_end_with_the_deadline():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from tests.prometheus.data import policy
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 RATE = 50.0
-STEP = 2.0
+STEP = 3.0
 
 
 class Engine:
@@ -49,11 +49,21 @@ class Engine:
         )
 
 
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+@pytest.fixture
+def exporter(engine: Engine) -> Iterator[Exporter]:
+    made = Exporter(engine.metrics)
+    yield made
+    made.stop()
+
+
 def test_neither_a_dead_engine_nor_a_dead_prometheus_reads_as_little_demand(
-    prometheus: Callable[..., Any],
+    prometheus: Callable[..., Any], engine: Engine, exporter: Exporter
 ):
-    engine = Engine()
-    exporter = Exporter(engine.metrics)
     server = prometheus(scrape={"vllm": exporter.address}, interval=0.5)
     source = PrometheusDemand(Prometheus(url=server.url), step=STEP)
     asked = policy(preset="vllm", matchLabels={"model_name": "m"}, history="2d")
@@ -82,8 +92,9 @@ def test_neither_a_dead_engine_nor_a_dead_prometheus_reads_as_little_demand(
     steady(2, time.time())
     read = seen(began)
     source.close()
-    exporter.stop()
-    assert min(read.values()) > 0.9 * RATE, read
-    assert max(read.values()) < 1.1 * RATE, read
+    # a scrape bears the time at which it was asked for, and on a busy machine the engine's counter
+    # is read some tenths of a second later
+    assert min(read.values()) > 0.8 * RATE, read
+    assert max(read.values()) < 1.2 * RATE, read
     assert len(read) >= 5
     assert not [at for at in read if down + STEP < at < down + 1.5 * STEP]
