@@ -40,7 +40,7 @@ from autoscaler.schema.durations import parse_duration  # noqa: E402 - as above
 from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
 from autoscaler.simulator.plain import PlainWorld, plain_world  # noqa: E402 - as above
 from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
-from autoscaler.world.traffic import Within, beginning, grid, read_traffic  # noqa: E402 - as above
+from autoscaler.world.traffic import UNDATED, Within, grid, read_traffic  # noqa: E402 - as above
 
 Row = dict[str, dict[str, float]]
 
@@ -120,7 +120,7 @@ def score_trace(path: Path, asked: Asked) -> Row | str:
             grid(traffic, within=asked.within),
             replicas_at_p99=asked.replicas,
             cold_start=asked.cold_start,
-            begins=beginning(traffic),
+            begins=UNDATED,  # the rules have no calendar: every trace begins on a Monday, 00:00
             target=PEERS_TARGET if asked.target is None else asked.target,
         )
     except TraceError as error:

@@ -62,15 +62,19 @@ def import_(kind: str, source: Path, out: Path, slot: float) -> int:
     `log` is CSV or JSON lines with a timestamp, and input and output tokens where known.
     `prometheus` is an answer of /api/v1/query_range, `grafana` the CSV of a panel.
     """
+    from autoscaler.cli.simulating import progress
     from autoscaler.cli.written import writing
     from autoscaler.simulator.foreign import write_traffic
     from autoscaler.simulator.formats import import_traffic
 
-    imported = import_traffic(kind, source, slot)
+    with progress(quiet=False) as told:
+        imported = import_traffic(kind, source, slot, lambda share: told(source.name, share))
     with writing(out, "OUT"):
         write_traffic(imported, out)
     for line in imported.refused[:10]:
         say(f"{source}: {line}")
+    for remark in imported.remarks:
+        say(f"{source}: {remark}")
     say(f"{out}: {len(imported.times)} slots; {len(imported.refused)} rows were not used")
     return ExitCode.DONE
 
@@ -92,8 +96,8 @@ def export(
     """Take a policy's own history from Prometheus into a traffic file."""
     from autoscaler.cli.simulating import one_policy
     from autoscaler.cli.written import writing
+    from autoscaler.simulator.counting import Imported
     from autoscaler.simulator.foreign import from_prometheus, write_traffic
-    from autoscaler.simulator.formats import Imported
 
     wanted = one_policy(policy)
     traffic = from_prometheus(

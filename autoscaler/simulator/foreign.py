@@ -15,7 +15,7 @@ from autoscaler.errors import HistoryUnavailable
 from autoscaler.model import History
 from autoscaler.policy import TidePolicy
 from autoscaler.report import utc_time
-from autoscaler.simulator.formats import Imported
+from autoscaler.simulator.counting import Imported
 from autoscaler.world.traffic import Traffic
 
 

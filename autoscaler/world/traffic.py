@@ -30,6 +30,8 @@ COLUMNS = (
     *("page_views", "demand_mw", "demand_mwh", "rentals", "vehicles", "crossings", "pedestrians"),
     *("actual_departures", "cpu_usage", "cpu_percent", "generative_qps_sum", "avg_cpu"),
 )
+# when traffic begins that says no date: a Monday, 00:00 UTC
+UNDATED = 1_704_067_200.0
 Within = Literal["linear", "hold"]
 Per = Literal["slot", "second"]
 
@@ -44,7 +46,8 @@ class Traffic:
     values : shape (n,), demand per second over the slot that starts there
     column : name of the column that was read
     slot : seconds of one slot (the commonest distance of rows)
-    start : POSIX seconds of the first row, or None when the file has only `t`
+    start : POSIX seconds of the first row, or None when no column says them for sure: a `timestamp`
+        does, beside `t` only when it names its zone
     refused : what was wrong with rows that were not used, by line number
     """
 
@@ -80,12 +83,19 @@ def read_traffic(path: Path, column: str | None = None, per: Per | None = None) 
             ) from None
         clock = _clock_column(path, header)
         name = _value_column(path, header, column)
-        times, values, refused = _numbers(rows, header.index(clock), header.index(name))
+        try:
+            times, values, refused, first = _numbers(rows, header.index(clock), header.index(name))
+        except csv.Error as error:
+            raise TraceError(f"{path}:{rows.line_num}: no CSV: {error}") from error
     if len(times) < 2:
         raise TraceError(
             f"{path}: {len(times)} usable rows in column {name}; 2 are needed" + _few(refused)
         )
-    return _traffic(times, values, refused, name, per, absolute=clock == "timestamp")
+    if clock == "timestamp":
+        start: float | None = times[0]
+    else:
+        start = _zoned(first, header)
+    return _traffic(times, values, refused, name, per, start)
 
 
 def beginning(traffic: Traffic, step: float = 60.0) -> float:
@@ -93,7 +103,7 @@ def beginning(traffic: Traffic, step: float = 60.0) -> float:
 
     A file that has only `t` begins on Monday, 1 January 2024, 00:00 UTC.
     """
-    return 1_704_067_200.0 if traffic.start is None else traffic.start // step * step
+    return UNDATED if traffic.start is None else traffic.start // step * step
 
 
 def grid(traffic: Traffic, step: float = 60.0, within: Within = "linear") -> Floats:
@@ -127,7 +137,7 @@ def _opened(path: Path) -> io.TextIOBase:
 
 
 def _clock_column(path: Path, header: list[str]) -> str:
-    """Prefer `t`, which has no zone to be wrong about."""
+    """Prefer `t`, which has no zone to be wrong about and no clock that changes."""
     for name in ("t", "timestamp"):
         if name in header:
             return name
@@ -151,8 +161,9 @@ def _value_column(path: Path, header: list[str], column: str | None) -> str:
 
 def _numbers(
     rows: Iterator[list[str]], clock: int, value: int
-) -> tuple[list[float], list[float], list[str]]:
-    """Parse rows; what cannot be used is told by line number."""
+) -> tuple[list[float], list[float], list[str], list[str]]:
+    """Parse rows; what cannot be used is told by line number. Last: the first row that is used."""
+    first: list[str] = []
     times: list[float] = []
     values: list[float] = []
     refused: list[str] = []
@@ -168,9 +179,10 @@ def _numbers(
         elif times and at <= times[-1]:
             refused.append(f"line {line}: time does not increase")
         else:
+            first = first or row
             times.append(at)
             values.append(number)
-    return times, values, refused
+    return times, values, refused, first
 
 
 def _instant(text: str) -> float:
@@ -182,14 +194,22 @@ def _instant(text: str) -> float:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
+def _zoned(row: list[str], header: list[str]) -> float | None:
+    """POSIX seconds of a row's timestamp, where there is one that names its zone."""
+    try:
+        moment = datetime.fromisoformat(row[header.index("timestamp")])
+    except (ValueError, IndexError):
+        return None
+    return moment.timestamp() if moment.tzinfo else None
+
+
 def _traffic(
     times: list[float],
     values: list[float],
     refused: list[str],
     name: str,
     per: Per | None,
-    *,
-    absolute: bool,
+    start: float | None,
 ) -> Traffic:
     """Make times relative and values per second."""
     at = np.asarray(times)
@@ -203,7 +223,7 @@ def _traffic(
         values=np.asarray(values) / (slot if per == "slot" else 1.0),
         column=name,
         slot=slot,
-        start=float(at[0]) if absolute else None,
+        start=start,
         refused=tuple(refused),
     )
 

@@ -34,7 +34,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 from autoscaler.errors import InputError, TraceError  # noqa: E402 - after the threads are set
 from autoscaler.model import Floats  # noqa: E402 - as above
 from autoscaler.world.tides import OFFICE_DAY, Tide, make_tide  # noqa: E402 - as above
-from autoscaler.world.traffic import Within, beginning, grid, read_traffic  # noqa: E402 - as above
+from autoscaler.world.traffic import UNDATED, Within, grid, read_traffic  # noqa: E402 - as above
 from benchmarks.forecast.heavy import HEAVY  # noqa: E402 - as above
 from benchmarks.forecast.ours import Ours  # noqa: E402 - as above
 from benchmarks.forecast.points import POINTS  # noqa: E402 - as above
@@ -96,9 +96,8 @@ def minutes_of(source: Source) -> tuple[Floats, float]:
     """One-minute grid of a series and the POSIX seconds at which it begins."""
     name, path, within = source
     if path is None:
-        return make_tide(SYNTHETIC[name], 15, seed=1), 1_704_067_200.0
-    traffic = read_traffic(path)
-    return grid(traffic, within=within), beginning(traffic)
+        return make_tide(SYNTHETIC[name], 15, seed=1), UNDATED
+    return grid(read_traffic(path), within=within), UNDATED  # as in `benchmarks.score`
 
 
 def forecast_all(source: Source, peers: tuple[str, ...]) -> dict[str, Result] | str:

@@ -83,7 +83,7 @@ def test_prometheus_samples_look_back(tmp_path):
 def test_grafana(tmp_path):
     found = imported(tmp_path, "grafana", "sep=,\n" + GRAFANA)
     assert found.columns["demand_per_second"].tolist() == [1.5, 2.0]
-    assert found.refused[0].startswith("line 4: ")
+    assert found.refused[0].startswith("line 5: ")
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,25 @@ def test_request_logs(tmp_path, text):
     assert found.times.tolist() == [1772359200.0, 1772359260.0]
     assert found.columns["prompt_tokens"].tolist() == [5.0, 7.0]
     assert found.absolute
+
+
+def test_tokens_that_are_not_told_or_no_number(tmp_path):
+    text = "t,input_tokens,output_tokens\n0,5,\n30,7,2\n60,nan,1\n61,-1,1\n62,1,x\n70,1,1\n"
+    found = imported(tmp_path, "log", text)
+    assert found.columns["requests"].tolist() == [2.0, 1.0]
+    assert found.columns["output_tokens"].tolist() == [2.0, 1.0]
+    assert found.remarks == ("1 requests name no count of tokens: they add none to the totals",)
+    assert found.refused[:2] == (
+        "line 4: 'nan' is no count of tokens",
+        "line 5: '-1' is no count of tokens",
+    )
+    assert found.refused[2].startswith("line 6: ")
+    assert imported(tmp_path, "log", "t\n0\n60\n").remarks == ()
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
+    text = 't,note\n0,"two\nlines"\n\nx,\n60,\n'
+    assert imported(tmp_path, "log", text).refused[0].startswith("line 5: ")
 
 
 def test_bad_lines_are_told_and_counted(tmp_path):
@@ -120,6 +139,13 @@ def test_bad_lines_are_told_and_counted(tmp_path):
         ("log", "a,b\n1,2\n", "no time column (one of timestamp, time, t, ts, arrival); found a"),
         ("log", "t\n0\n1e10\n", "lie 115741 days apart; is one of the times wrong?"),
         ("mooncake", "", "0 usable slots as mooncake"),
+        ("grafana", "Time,a,b\n0,1,2\n", "found 3 columns (Time, a, b); a time and one series is"),
+        ("grafana", "Series;Time;Value\n", "found 1 columns (Series;Time;Value)"),
+        (
+            "log",
+            "t,a\n0," + "x" * 200_000 + "\n",
+            "a CSV or JSON lines with a timestamp is expected",
+        ),
     ],
 )
 def test_other_files_are_refused_in_words(tmp_path, kind, text, message):
@@ -144,7 +170,7 @@ def test_what_is_written_is_read_back(tmp_path, name):
     write_traffic(imported(tmp_path, "azure-2023", AZURE), tmp_path / name)
     traffic = read_traffic(tmp_path / name)
     assert (traffic.values * 60).tolist() == [2.0, 0.0, 1.0]
-    assert traffic.start is None  # `t` wins, so that no zone can be wrong
+    assert traffic.start == 1_700_158_620.0  # `t` and the date of the first row
     first = (tmp_path / name).read_bytes()
     write_traffic(imported(tmp_path, "azure-2023", AZURE), tmp_path / name)
     assert (tmp_path / name).read_bytes() == first

@@ -38,6 +38,23 @@ def test_timestamps_and_compression(tmp_path):
     assert beginning(traffic) == 1_772_337_600.0
 
 
+@pytest.mark.parametrize(
+    ("stamp", "start"),
+    [("1970-01-02T00:00:00Z", 86_400.0), ("1970-01-02T08:00:00+08:00", 86_400.0)],
+)
+def test_a_timestamp_beside_t_dates_the_file_where_it_names_its_zone(tmp_path, stamp, start):
+    """What is exported keeps its calendar: holidays and events are where they were."""
+    for text in (
+        f"t,timestamp,calls\nx,y,z\n60,{stamp},1\n120,?,2\n",
+        f"timestamp,t,calls\n{stamp},0,1\n,60,2\n",
+    ):
+        traffic = read_traffic(file(tmp_path, text))
+        assert (traffic.start, traffic.times.tolist()) == (start, [0.0, 60.0])
+    for unsure in (stamp[:19], "Friday", ""):
+        traffic = read_traffic(file(tmp_path, f"t,calls,timestamp\n0,1,{unsure}\n60,2\n"))
+        assert (traffic.start, beginning(traffic)) == (None, 1_704_067_200.0)
+
+
 def test_holes_are_bridged_or_held(tmp_path):
     traffic = read_traffic(file(tmp_path, "t,value\n0,60\n60,120\n240,300\n300,-60\n"))
     assert grid(traffic).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 0.0]
@@ -68,6 +85,7 @@ def test_bad_rows_are_told_by_line(tmp_path):
         ("a,b\n1,2\n", "no column `t` or `timestamp`; found a, b"),
         ("t,a,b\n0,1,2\n", "which column is the demand\\? choose one of a, b"),
         ("t,value\n0,1\n", "1 usable rows in column value; 2 are needed"),
+        ("t,value\n0,'" + "x" * 200_000 + "\n", ":2: no CSV: field larger than"),
         ("t,value\nx,y\n", "0 usable rows .* line 2: 'x,y' has no time"),
     ],
 )
