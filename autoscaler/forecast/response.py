@@ -171,15 +171,16 @@ def learn_response(
     # an odd stride visits every minute of the hour
     origins = np.arange(0, features.shape[1], stride | 1)
     day, slot = np.divmod(origins, per_day)
+    thinned = features[:, origins]
+    hours = ((np.arange(chain.shape[1]) % per_day) * HOURS // per_day).astype(np.uint8)
     weights, spread = np.empty((len(leads), 3)), np.empty((HOURS, len(leads), len(LEVELS)))
     for k, lead in enumerate(np.round(leads).astype(np.int64)):
         at, target = looked_up(chain, day, slot + lead, per_day)
         ok = ~np.isnan(target)
-        x, y = features[:, origins[ok]], target[ok]
+        x, y = _picked(thinned, ok), target[ok]
         weights[k] = _ridge(x, y, prior[k])
-        kinds = (at[ok] % per_day) * HOURS // per_day
         errors = y - weights[k] @ x
-        spread[:, k] = _quantiles(errors, kinds)
+        spread[:, k] = _quantiles(errors, hours[at[ok]])
         if LEADS[k] >= _FAR:
             spread[:, k, _UPPER:] = np.maximum(spread[:, k, _UPPER:], conformal(errors)[_UPPER:])
     return Response(leads=leads, weights=weights, spread=spread)
@@ -223,20 +224,25 @@ def _ridge(x: Floats, y: Floats, prior: Floats) -> Floats:
         if not len(error):
             return prior
         keep = error <= 3 * 1.4826 * np.median(error) + 1e-12
-        # `x[:, keep]` at a third of its time
-        kept, target = np.compress(keep, x.T, axis=0).T, y[keep]
+        kept, target = _picked(x, keep), y[keep]
         gram = kept @ kept.T + _RIDGE * np.eye(len(prior)) * max(float(np.mean(kept**2)), 1e-9)
         weights = prior + np.linalg.solve(gram, kept @ (target - prior @ kept))
     return weights
 
 
-def _quantiles(errors: Floats, kinds: NDArray[np.int64]) -> Floats:
+def _picked(x: Floats, keep: NDArray[np.bool_]) -> Floats:
+    """`x[:, keep]` at a third of its time, for columns that lie together."""
+    picked: Floats = np.compress(keep, x.T, axis=0).T
+    return picked
+
+
+def _quantiles(errors: Floats, kinds: NDArray[np.uint8]) -> Floats:
     """Conformal quantiles by kind of hour, shape (HOURS, len(LEVELS)); small kinds are pooled."""
     pooled = conformal(errors)
     if not len(errors):
         return np.broadcast_to(pooled, (HOURS, len(LEVELS)))
     order = np.argsort(errors)
-    order = order[np.argsort(kinds[order].astype(np.uint8), kind="stable")]  # kind by kind
+    order = order[np.argsort(kinds[order], kind="stable")]  # kind by kind
     count = np.bincount(kinds, minlength=HOURS)[:, None]
     at = np.cumsum(count)[:, None] - count + _rank(count)
     own = errors[order][np.minimum(at, len(errors) - 1)]

@@ -68,6 +68,8 @@ def _clamped(present: Ints, order: Ints, keep: Ints) -> Ints:
         new_low = np.minimum(np.maximum(low[:-span], later_low), later_high)
         new_high = np.minimum(np.maximum(high[:-span], later_low), later_high)
         low[span:], high[span:] = new_low, new_high
+        if (new_low == new_high).all():
+            break  # whatever stood before, it is forgotten by now
         span *= 2
     floors: Ints = np.minimum(np.maximum(present, low), high)
     return floors
