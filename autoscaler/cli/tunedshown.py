@@ -7,11 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from autoscaler.cli import advised
+from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
 from autoscaler.cli.printing import unicode
 from autoscaler.cli.tuning import Tuned
+from autoscaler.model import Advice
 from autoscaler.report import Table, local_time, utc_time
 from autoscaler.simulator.confirm import Confirmed
+from autoscaler.tune.advice import target_for
 from autoscaler.tune.compare import FIXED, REACTIVE, Option
 from autoscaler.tune.lesson import WORTH
 
@@ -148,9 +151,23 @@ def facts_of(found: Tuned) -> tuple[tuple[str, str], ...]:
     facts += [("Confirmed", _confirmation(found, each)) for each in found.confirmed]
     facts += [("Left out", f"{name}: {why}") for name, why in found.comparison.left_out.items()]
     facts.append(("To pin it", f"forecast: {{use: {found.comparison.chosen.name}}} in the policy"))
-    if found.knowledge.advice is not None:
-        facts += advised.lines_of(found.knowledge.advice, found.stands)
+    advice = found.knowledge.advice
+    if advice is not None:
+        facts += _above(found.comparison.target, advice, found.stands)
+        facts += advised.lines_of(advice, found.stands)
     return tuple(facts)
+
+
+def _above(target: float | None, advice: Advice, stands: Stands) -> list[tuple[str, str]]:
+    """Say that an HPA below the advised target makes candidates look alike."""
+    advised_target = target_for(advice, stands.above)
+    if target is None or target >= advised_target:
+        return []
+    text = (
+        f"these scores are under an HPA at {target:.0%}, whose spare hides much of what a floor is "
+        f"worth; --hpa-target {advised_target:g} compares under the one that is advised"
+    )
+    return [("HPA above", text)]
 
 
 def _releases(found: Tuned) -> str:

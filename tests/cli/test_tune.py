@@ -202,3 +202,7 @@ class TestTold:
         assert "Reactive only: " in text
         assert "(worst day Sat 29 Nov: " in text
         assert dict(facts_of(found))["To pin it"].startswith("forecast: {use: ")
+        # an HPA below the advised target makes candidates look alike, and that is said
+        for target, said in ((0.7, True), (0.95, False), (None, False)):
+            under = replace(found, comparison=replace(found.comparison, target=target))
+            assert ("HPA above" in dict(facts_of(under))) is said
