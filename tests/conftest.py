@@ -20,6 +20,9 @@ for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOL
     os.environ.pop(_name, None)
 for _name in ("PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "UNICODE_VERSION", "MPLBACKEND"):
     os.environ.pop(_name, None)
+# whoever runs the tests may have a cluster, or be a pod in one
+for _name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+    os.environ.pop(_name, None)
 # the servers of the tests are on loopback, where no proxy leads
 for _name in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_name, None)

@@ -7,5 +7,7 @@ if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
     exit 1
 fi
 echo "packages: apt-get install $*"
-apt-get update -qq
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+# a fresh machine may be busy with its own updates, and a mirror may fail once
+apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=5 "$@"; }
+apt update
+apt install -y --no-install-recommends "$@" >/dev/null

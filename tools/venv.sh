@@ -7,6 +7,7 @@
 # same set ends at once: a stamp holds the hash of the requirements and of the interpreter.
 set -eu
 
+unset CDPATH PYTHONHOME PYTHONPATH PIP_TARGET PIP_PREFIX PIP_ROOT PIP_CONSTRAINT
 cd "$(dirname "$0")/.."
 set_name=${1:?usage: tools/venv.sh run|test|lint|browser|lock}
 venv=${FORETIDE_VENV:-.venv}
@@ -33,7 +34,16 @@ if [ ! -f "$requirements" ]; then
     exit 2
 fi
 
-if ! [ -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
+# usable VENV: whether it has a Python and a pip that work, and its programs name this very place (an
+# environment that was copied or moved, or whose Python is gone or too old, is made anew)
+usable() {
+    place=$(cd "$1" 2>/dev/null && pwd) && real=$(cd "$1" && pwd -P) || return 1
+    [ -x "$1/bin/python" ] &&
+        head -n 2 "$1/bin/pip" 2>/dev/null | grep -qF -e "$place/bin/" -e "$real/bin/" &&
+        "$1/bin/python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+if ! usable "$venv"; then
     if ! python=$(find_python); then
         say "no Python >= 3.11 with the venv and ensurepip modules among FORETIDE_PYTHON, python3, python3.14 … python3.11." >&2
         say "Install one (Debian, Ubuntu: apt-get install python3 python3-venv) or set FORETIDE_PYTHON to its path." >&2
@@ -65,8 +75,9 @@ done_before() {
     [ "$(cat "$venv/stamp-$1" 2>/dev/null || true)" = "$2" ]
 }
 
+# whatever else pip is configured to, it installs here; an index that fails once is asked again
 pip() {
-    "$venv/bin/python" -m pip "$@" --quiet --disable-pip-version-check --no-input
+    PIP_USER=0 PIP_RETRIES=10 "$venv/bin/python" -m pip "$@" --quiet --disable-pip-version-check --no-input
 }
 
 pinned=$(hash_of "$requirements" "$build")
