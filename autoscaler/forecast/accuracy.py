@@ -58,7 +58,8 @@ def accuracy_of(
         known &= np.isfinite(values)
     if not known.any():
         return None
-    y, middle, high = demand[known], median[known], upper[known]
+    y = demand[known]
+    middle, high = (_without_dust(y, of[known]) for of in (median, upper))
     return Accuracy(
         horizon=horizon,
         count=float(len(y)),
@@ -68,6 +69,12 @@ def accuracy_of(
         bias=float((middle - y).mean()),
         naive={name: float(pinball(y, values[known], 0.5).mean()) for name, values in used.items()},
     )
+
+
+def _without_dust(demand: Floats, forecast: Floats) -> Floats:
+    """Take what lies a rounding beside demand as demand: a constant one would have missed it."""
+    meant: Floats = np.where(np.abs(forecast - demand) <= 1e-9 * demand, demand, forecast)
+    return meant
 
 
 def relative_loss(demand: Floats, median: Floats, upper: Floats, capacity: float) -> Floats:
@@ -128,7 +135,11 @@ def worse_than_last_week(accuracy: tuple[Accuracy, ...]) -> tuple[Reason, ...]:
             code=Code.WORSE_THAN_LAST_WEEK,
             sentence=f"the same time last week was the better forecast {words}: the tide changed, "
             "or the last minutes mislead",
-            numbers={f"{each.horizon:g}": each.median / each.naive["last-week"] for each in lost},
+            numbers={
+                f"{each.horizon:g}": each.median / each.naive["last-week"]
+                for each in lost
+                if each.naive["last-week"] > 0  # of weeks that repeat exactly there is no ratio
+            },
         ),
     )
 

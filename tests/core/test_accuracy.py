@@ -134,6 +134,22 @@ class TestWorse:
         assert "1 h ahead (3 against 2)" in reason.sentence
         assert reason.numbers == {"3600": 1.5}
 
+    def test_of_weeks_that_repeat_exactly_there_is_no_ratio(self):
+        (reason,) = worse_than_last_week(
+            (self.accuracy(1.0, {"last-week": 0.0}), self.accuracy(3.0, {"last-week": 2.0}))
+        )
+        assert "1 h ahead (1 against 0)" in reason.sentence
+        assert reason.numbers == {"3600": 1.5}
+
+    def test_constant_demand_is_missed_by_nobody(self):
+        """Its forecast is a rounding beside it, and every naive one is exact."""
+        times = NOW - 10 * DAY + MINUTE * np.arange(10 * 1440)
+        known = learn(policy(), history(times, np.full(len(times), 20.0)), NOW, shapes=FAST)
+        assert len(known.accuracy) == 3
+        for each in known.accuracy:
+            assert (each.median, each.upper, each.coverage) == (0.0, 0.0, 1.0)
+        assert worse_than_last_week(known.accuracy) == ()
+
     @pytest.mark.parametrize(
         ("median", "naive", "count"),
         [
