@@ -45,10 +45,9 @@ def decide(  # long: the order of the stages, on one page
             memory, need, fell = fallback.judged(memory, knowledge, series, forecast, need, spec)
             planned = plan.make(present, need, lead, keep, dates.least(spec, need), spec.cold_start)
             reasons += [*why, *pinned(spec.forecast.use, forecast.by), *fell, *planned.reasons]
-    wanted = present if planned is None else planned.floor
-    wanted, why = dates.at_least(spec, wanted, now, lead)
-    # 5 guards
-    memory = remember.wanted(memory, wanted, spec.release.after, observation.period, now)
+    wanted, why = dates.at_least(spec, present if planned is None else planned.floor, now, lead)
+    after = plan.looking_back(spec.release.after, 0.0 if knowledge is None else knowledge.row)
+    memory = remember.wanted(memory, wanted, after, observation.period, now)  # 5 guards
     ground = guard.Ground(
         policy=policy,
         target=target,
@@ -56,6 +55,7 @@ def decide(  # long: the order of the stages, on one page
         memory=memory,
         doubts=tuple(doubts),
         quiet=plan.quiet(series, need, lead, keep),
+        after=after,
         now=now,
     )
     uncapped, steered = guard.apply(guard.STEERING, wanted, ground)

@@ -23,6 +23,7 @@ class Ground:
     present : the floor that stands (in Observe: the shadow floor)
     memory : with what is wanted now already in it
     doubts : why the inputs are distrusted
+    after : seconds that a release looks back over
     quiet : whether nothing was needed for a break-even, nor is within a lead time; None is unknown
     """
 
@@ -32,6 +33,7 @@ class Ground:
     memory: Memory
     doubts: tuple[Reason, ...]
     now: float
+    after: float
     quiet: bool | None = None
 
     @property
@@ -66,11 +68,10 @@ Guard = Callable[[int, Ground], tuple[int, Reason | None]]
 
 
 def slow_release(floor: int, ground: Ground) -> tuple[int, Reason | None]:
-    """Lower only to the largest floor wanted within `release.after`, and only if all is known."""
+    """Lower only to the largest floor wanted a while back, and only if all of that is known."""
     if floor >= ground.present:
         return floor, None
-    after = ground.policy.spec.release.after
-    since = ground.memory.since
+    after, since = ground.after, ground.memory.since
     known = 0.0 if since is None else ground.now - since
     if known < after:
         return ground.present, Reason(

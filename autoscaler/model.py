@@ -361,6 +361,7 @@ class Knowledge:
     choice : how it came to be chosen; None with too little history for any choice
     accuracy : by horizon, on days that those forecasts did not know
     usual : range of the loss there, None when too few days could be judged
+    row : seconds for which the history holds one value, where that is longer than a step; else 0
     """
 
     fitted: Fitted
@@ -375,6 +376,7 @@ class Knowledge:
     events: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     accuracy: tuple[Accuracy, ...] = ()
     usual: Usual | None = None
+    row: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,8 @@ class Release(Model):
 
     after: Annotated[float, DurationIn("0s", "1d")] = 600.0
     """The floor is lowered only to the highest that was wanted within this time, so that a dip is
-    waited out. An autoscaler's own window does not protect a lowered floor."""
+    waited out; where the history holds each value for longer than a step, within three of its rows
+    (at most 30 minutes). An autoscaler's own window does not protect a lowered floor."""
     break_even: Annotated[float, DurationIn("0s", "7d")] = 1800.0
     """How long an idle replica may be kept for what starting it again costs (start-up, lost
     prefix and KV cache, drain): one start is worth this much of a replica's time."""

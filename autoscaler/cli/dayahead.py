@@ -137,6 +137,7 @@ def look_ahead(  # long: a line for each field of what it gives
         ceiling=ceiling or _UNBOUNDED,
         original=original,
         lowest=0 if target is None else target.lowest,
+        row=knowledge.row,
     )
     return DayAhead(
         policy=policy,

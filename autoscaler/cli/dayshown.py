@@ -12,6 +12,7 @@ from autoscaler.cli import accuracyshown, advised
 from autoscaler.cli.dayahead import DayAhead
 from autoscaler.cli.options import duration_text
 from autoscaler.model import Floats, Knowledge
+from autoscaler.plan import looking_back
 from autoscaler.policy import Spec, TidePolicy
 from autoscaler.report import Band, Chart, Line, Note, Report, Step, Table, local_time, value_text
 from autoscaler.schema.cold_start import LEVELS
@@ -139,7 +140,7 @@ def table_of(day: DayAhead) -> Table:
         note="If all comes as forecast; every cycle decides anew. "
         f"Raised {duration_text(lead)} ahead "
         f"(cycle, sync, cold start); lowered once the need was less for "
-        f"{duration_text(spec.release.after)}.",
+        f"{duration_text(looking_back(spec.release.after, day.knowledge.row))}.",
     )
 
 

@@ -1,6 +1,6 @@
 """Stage 4: need ahead becomes the floor wanted now and the timeline of floors to come."""
 
-from autoscaler.plan.floors import horizon, make, path_of, steps_ahead
+from autoscaler.plan.floors import horizon, looking_back, make, path_of, steps_ahead
 from autoscaler.plan.outlook import outlook
 from autoscaler.plan.paths import follow, largest_ahead, largest_behind
 from autoscaler.plan.quiet import quiet
@@ -10,6 +10,7 @@ __all__ = [
     "horizon",
     "largest_ahead",
     "largest_behind",
+    "looking_back",
     "make",
     "outlook",
     "path_of",

@@ -16,6 +16,24 @@ def steps_ahead(seconds: float, step: float) -> int:
     return max(0, math.ceil(seconds / step - 1e-9))
 
 
+ROWS, LONGEST = 3, 1800.0
+"""Rows of a coarse history that a release looks back over, and seconds beyond which it does not."""
+
+
+def looking_back(after: float, row: float) -> float:
+    """Seconds within which the highest floor wanted is kept: `release.after`, or three rows.
+
+    A history in rows of ten minutes tells one thing in each: ten minutes back are one observation,
+    and one low row is no ebb. On services whose history holds each value for 5 to 30 minutes this
+    is worth 5 % of the score (docs/decisions/0004).
+
+    Parameters
+    ----------
+    row : `Knowledge.row`, seconds
+    """
+    return max(after, min(ROWS * row, LONGEST))
+
+
 def horizon(lead: float, break_even: float, step: float) -> int:
     """Count the steps that a decision must foresee: a lead time and then a break-even."""
     return steps_ahead(lead, step) + steps_ahead(break_even, step) + 1

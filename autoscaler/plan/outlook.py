@@ -6,13 +6,13 @@ import numpy as np
 
 from autoscaler import dates
 from autoscaler.model import Change, Ints, Need
-from autoscaler.plan.floors import changes_of, path_of, steps_ahead
+from autoscaler.plan.floors import changes_of, looking_back, path_of, steps_ahead
 from autoscaler.plan.paths import largest_behind
 from autoscaler.plan.quiet import woken
 from autoscaler.policy import TidePolicy
 
 
-def outlook(
+def outlook(  # noqa: PLR0913 - each bound is known to somebody else; all keywords
     policy: TidePolicy,
     need: Need,
     present: int,
@@ -21,6 +21,7 @@ def outlook(
     ceiling: int,
     original: int,
     lowest: int = 1,
+    row: float = 0.0,
 ) -> tuple[Ints, tuple[Change, ...]]:
     """Floors for every step ahead if all comes as forecast; slow release and bounds are in them.
 
@@ -34,6 +35,7 @@ def outlook(
     ceiling : of the target
     original : floor that was found, the default minimum
     lowest : smallest floor that the target takes
+    row : `Knowledge.row`
 
     Returns
     -------
@@ -44,7 +46,7 @@ def outlook(
     asked = dates.least(spec, need)
     wanted = path_of(present, need, lead, spec.release.break_even, asked)
     wanted = np.concatenate([[present], wanted])
-    held = largest_behind(wanted, steps_ahead(spec.release.after, need.step))[1:]
+    held = largest_behind(wanted, steps_ahead(looking_back(spec.release.after, row), need.step))[1:]
     least = max(lowest, original if spec.floor.min is None else spec.floor.min)
     most = ceiling if spec.floor.max is None else min(spec.floor.max, ceiling)
     bounded = dates.held(spec, np.maximum(woken(held, need, lead), least), need.start, need.step)

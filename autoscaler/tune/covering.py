@@ -1,4 +1,4 @@
-"""The replayed choice for the distributions ahead: price of uncovered demand, and season.
+"""The replayed choice for the distributions ahead: the price of uncovered demand.
 
 Regressions are fitted a few times within the replayed days, on what was known before each; the
 tables that they use tell of a day from days before it alone. So every floor that is judged here
@@ -22,7 +22,7 @@ from autoscaler.forecast.ahead import (
     predict_strip,
     strip_of,
 )
-from autoscaler.forecast.ahead.fitted import SEASONS
+from autoscaler.forecast.ahead.fitted import SEASON
 from autoscaler.forecast.days import Days
 from autoscaler.model import Floats, Ints
 from autoscaler.tune.judge import Judge, Trial
@@ -44,25 +44,24 @@ _GRID = 48  # numbers of replicas that are told apart in a replay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """Every price and season, replayed on the same days.
+    """Every price, replayed on the same days.
 
     Attributes
     ----------
-    found : price and season of each
+    covers : price of each, shape (m,)
     trial : floors of each
     scores : shape (m,)
     drawn : shape (m,), logarithm of the score and its draw: what is compared
     """
 
-    found: tuple[tuple[float, int], ...]
+    covers: tuple[float, ...]
     trial: Trial
     scores: Floats
     drawn: Floats
 
-    def best(self, cover: float) -> int:
-        """Where the best season of a price stands."""
-        at = [i for i, (price, _) in enumerate(self.found) if price == cover]
-        return min(at, key=lambda i: (self.drawn[i], i))
+    def at(self, cover: float) -> int:
+        """Where a price stands."""
+        return self.covers.index(cover)
 
 
 def covers_at(price: float) -> tuple[float, ...]:
@@ -83,7 +82,7 @@ def try_all(
     since: int,
     covers: tuple[float, ...],
 ) -> Tried | None:
-    """Replay every price and season on the whole days from row `since` on; None without any.
+    """Replay every price on the whole days from row `since` on; None without any.
 
     Parameters
     ----------
@@ -95,24 +94,15 @@ def try_all(
     if len(rows) < 1:
         return None
     least, most = _least_and_most(judge, days, tables, reach, rows, covers)
-    orders, keeps, found = [], [], []
-    for season, name in SEASONS.items():
-        if season and first < season:
-            continue
-        raised = least
-        if name is not None:
-            ago = np.exp(tables.by_name[name][rows].ravel()) - days.shift
-            before = replicas_for(np.maximum(ago, 0.0), judge.service.capacity)
-            raised = np.maximum(least, np.minimum(most, before))
-        orders.append(raised)
-        keeps.append(np.maximum(raised, most))
-        found += [(cover, season) for cover in covers]
-    trial = judge.followed(rows, np.concatenate(orders), np.concatenate(keeps))
+    ago = np.max([tables.by_name[name][rows].ravel() for name in SEASON], axis=0)
+    before = replicas_for(np.maximum(np.exp(ago) - days.shift, 0.0), judge.service.capacity)
+    raised = np.maximum(least, np.minimum(most, before))
+    trial = judge.followed(rows, raised, np.maximum(raised, most))
     scores = judge.scores(trial)
     usual = USUAL_COVER * judge.service.price
-    draw = [DRAW * abs(np.log(cover / usual)) for cover, _ in found]
+    draw = [DRAW * abs(np.log(cover / usual)) for cover in covers]
     drawn = np.log(scores) + np.array(draw) / len(rows)
-    return Tried(found=tuple(found), trial=trial, scores=scores, drawn=drawn)
+    return Tried(covers=covers, trial=trial, scores=scores, drawn=drawn)
 
 
 def _least_and_most(

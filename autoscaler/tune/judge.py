@@ -15,6 +15,7 @@ from autoscaler import plan
 from autoscaler.capacity import lead_time, replicas_for
 from autoscaler.forecast.base import LEVELS
 from autoscaler.forecast.days import Days
+from autoscaler.forecast.resolution import resolution
 from autoscaler.forecast.response import HOURS, Misses, Response, learn_response
 from autoscaler.forecast.tidal import GROWTH
 from autoscaler.model import Floats, Ints
@@ -76,7 +77,7 @@ class Judge:
         self._days = days
         self._bounds = spec.floor
         self._lead = plan.steps_ahead(lead_time(spec.cold_start_seconds, period), days.step)
-        self._after = spec.release.after
+        self._after, self.row = spec.release.after, resolution(days)
         self._keep = plan.steps_ahead(spec.release.break_even, days.step)
         self.reach = min(self._lead + self._keep, days.per_day)
         """Slots after a day that a forecast made before its end still needs."""
@@ -123,6 +124,7 @@ class Judge:
 
         Slow release (seconds), holds of the calendar and the bounds are in them.
         """
+        after = plan.looking_back(after, self.row)
         held = plan.largest_behind(wanted, plan.steps_ahead(after, self.service.step))
         held = self._asked.held(held, rows)
         floors: Ints = np.maximum(held, 1 if self._bounds.min is None else self._bounds.min)

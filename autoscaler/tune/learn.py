@@ -102,6 +102,7 @@ def known(policy: TidePolicy, lesson: Lesson, standing: str = "") -> Knowledge:
         tide=tide_of(lesson.days),
         events=learn_events(lesson.series, lesson.days, policy.spec.event_windows),
         span=lesson.span,
+        row=0.0 if lesson.judge is None else lesson.judge.row,
         choice=Choice(
             name=str(candidate),
             best=str(lesson.best(lesson.drawn) if lesson.drawn else candidate),

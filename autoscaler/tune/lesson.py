@@ -46,7 +46,7 @@ choice scored 6 % worse (geometric mean of 27 recorded services), with more noth
 NOISE, WORTH = 0.2, 0.01
 """The best takes the place of what stands when it is better by that part of the score in all but
 that share of bootstrap draws. A change in a hundred days in place of one in thirteen, at the same
-score within 0.6 % (the same services). Which season helps a price is free every night."""
+score within 0.6 % (the same services)."""
 
 _SEED = 0  # of the bootstrap: the same past gives the same choice
 
@@ -116,7 +116,7 @@ class Lesson:
         if candidate.forecaster == AHEAD:
             if self.tried is None or candidate not in self.scores or candidate.rule is None:
                 return None
-            at, trial = self.tried.best(candidate.rule), self.tried.trial
+            at, trial = self.tried.at(candidate.rule), self.tried.trial
         else:
             found = self.trials.get(candidate.forecaster)
             if found is None or candidate.rule not in ORDER_LEVELS:
@@ -150,11 +150,10 @@ class Lesson:
             return self._tidal(candidate.forecaster)
         if self.tried is None or candidate.rule is None:
             raise FitImpossible("the distributions ahead were not replayed")
-        _, season = self.tried.found[self.tried.best(candidate.rule)]
         days, tables, reach = self.days, self.tables, self.reach
         if days is None or tables is None or reach is None:
             raise FitImpossible("there is nothing to learn from")
-        return TideAhead.of(self._tidal(beneath.forecaster), days, tables, reach, season)
+        return TideAhead.of(self._tidal(beneath.forecaster), days, tables, reach)
 
     def _tidal(self, name: str) -> Tidal:
         if self.days is None:
@@ -221,10 +220,9 @@ def _with_ahead(lesson: Lesson, spec: Spec, days: Days, judge: Judge) -> Lesson:
         return lesson
     scores, drawn = dict(lesson.scores), dict(lesson.drawn)
     for cover in covers:
-        best = tried.best(cover)
-        candidate = Candidate(forecaster=AHEAD, rule=cover)
-        scores[candidate] = float(tried.scores[best])
-        drawn[candidate] = float(tried.drawn[best])
+        at, candidate = tried.at(cover), Candidate(forecaster=AHEAD, rule=cover)
+        scores[candidate] = float(tried.scores[at])
+        drawn[candidate] = float(tried.drawn[at])
     return replace(lesson, tables=tables, reach=reach, tried=tried, scores=scores, drawn=drawn)
 
 

@@ -101,13 +101,13 @@ def knowledge(zone: str = "UTC", until: float = NOW) -> Knowledge:
 
 
 @lru_cache(maxsize=8)
-def knowing_ahead(zone: str = "UTC", until: float = NOW, season: int = 1) -> Knowledge:
+def knowing_ahead(zone: str = "UTC", until: float = NOW) -> Knowledge:
     """Knowledge that decides on distributions ahead, whatever a replay would have chosen."""
     series, _ = regular(tide(14, until), until)
     days = days_of(series, zone)
     reach = reach_of(300.0, ACTUATION, 1800.0, 60.0)
     tidal = TidalForecaster(shape=PROFILE).fit(series, zone, ())
-    fitted = TideAhead.of(tidal, days, tables_of(days, reach.window), reach, season)
+    fitted = TideAhead.of(tidal, days, tables_of(days, reach.window), reach)
     return Knowledge(fitted=fitted, order_level=0.95, fitted_at=until, cover=18.0)
 
 

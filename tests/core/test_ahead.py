@@ -188,13 +188,13 @@ class TestDistributions:
         assert raised.plan.floor >= 3 * usual.plan.floor
 
 
-def fitted_on(given, season=1):
+def fitted_on(given):
     until = given.read_at
     series, _ = regular(given, until)
     days = days_of(series, "UTC")
     reach = reach_of(300.0, 15.0, 1800.0, 60.0)
     tidal = knowing_ahead().fitted.tidal
-    return TideAhead.of(tidal, days, tables_of(days, reach.window), reach, season)
+    return TideAhead.of(tidal, days, tables_of(days, reach.window), reach)
 
 
 def test_tables_of_a_day_know_only_days_before_it():

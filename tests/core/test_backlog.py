@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from autoscaler.decide import decide
 from autoscaler.demand import regular, seen_of
+from autoscaler.forecast import FAST
 from autoscaler.model import Code
+from autoscaler.tune import learn
 from tests.core.given import CAPACITY, NOW, flat, knowledge, policy, remembered, seen
 
 LEVEL = 12.0  # four replicas' demand
@@ -58,7 +60,8 @@ def test_it_keeps_the_last_replica():
     asleep = {"floor": {"min": 0}}
     given = waiting(30.0, level=0.0)
     observation = replace(seen(given, 1), target=replace(seen(None, 1).target, lowest=0))
-    decision = decide(policy(**asleep), observation, knowledge(), remembered(0), NOW)
+    known = learn(policy(**asleep), flat(0.0, days=14), NOW, shapes=FAST)
+    decision = decide(policy(**asleep), observation, known, remembered(0), NOW)
     assert decision.floor == 1
 
 

@@ -24,6 +24,7 @@ def ground(
         doubts=tuple(doubts),
         quiet=quiet,
         now=NOW,
+        after=600.0,
     )
 
 

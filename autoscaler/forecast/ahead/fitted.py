@@ -21,8 +21,8 @@ which was forecast from an hour before it."""
 
 _ROWS = 4  # days of tables that are kept: yesterday, today, and the two to come
 
-SEASONS = {0: None, 1: "w_yesterday", 7: "w_week_ago"}
-"""Days ago whose window may raise the floor."""
+SEASON = ("w_yesterday", "w_week_ago")
+"""Tables of the windows that may raise the floor: what came then may well come again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,6 @@ class TideAhead:
     ----------
     first : number of the first day of the kept tables (0 modulo 7 is a Monday)
     tables : shape (names, 4 * per_day), float32
-    season : days ago whose window may raise the floor; 0 for none
     """
 
     tidal: Tidal
@@ -64,7 +63,6 @@ class TideAhead:
     reach: Reach
     first: int
     tables: Floats
-    season: int = 0
 
     @property
     def name(self) -> str:
@@ -72,7 +70,7 @@ class TideAhead:
         return "ahead"
 
     @classmethod
-    def of(cls, tidal: Tidal, days: Days, tables: Tables, reach: Reach, season: int) -> Self:
+    def of(cls, tidal: Tidal, days: Days, tables: Tables, reach: Reach) -> Self:
         """Fit on all that is known of `days`."""
         known = (days.count - 1) * days.per_day + days.now
         point, window = (fit_model(tables, known, aim) for aim in reach.aims(days))
@@ -86,7 +84,6 @@ class TideAhead:
             reach=reach,
             first=days.first + kept.start,
             tables=rows.astype(np.float32),
-            season=season,
         )
 
     def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
@@ -111,12 +108,11 @@ class TideAhead:
             )
             for model in (self.point, self.window)
         )
-        name = SEASONS[self.season]
         return Ahead(
             weights=MASSES,
             lead=lead,
             window=window,
-            ago=float(np.exp(strip.table(name)[-1]) - shift) if name else float("nan"),
+            ago=float(np.exp(max(strip.table(name)[-1] for name in SEASON)) - shift),
             after=self.reach.lead * step,
             until=self.reach.window * step,
         )
