@@ -30,11 +30,18 @@ def copy(tmp_path_factory):
     return place
 
 
+def around(place: Path) -> dict[str, str]:
+    """Environment in which the copy is tested, with its own code and nobody's options.
+
+    `CI` makes Hypothesis try the same examples each time, without a deadline for any.
+    """
+    return os.environ | {"PYTHONPATH": str(place), "PYTEST_ADDOPTS": "", "CI": "true"}
+
+
 def run(place: Path, test: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    environment = os.environ | {"PYTHONPATH": str(place), "PYTEST_ADDOPTS": ""}
     return subprocess.run(
-        [*command, test], cwd=place, env=environment, capture_output=True, text=True, check=False
+        [*command, test], cwd=place, env=around(place), capture_output=True, text=True, check=False
     )
 
 
@@ -52,7 +59,7 @@ def test_unmutated_every_named_test_passes(copy):
     tests = sorted({mutation.test for mutation in MUTATIONS})
     done = subprocess.run(
         [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
-        cwd=copy, env=os.environ | {"PYTHONPATH": str(copy), "PYTEST_ADDOPTS": ""},
+        cwd=copy, env=around(copy),
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

@@ -24,6 +24,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 )
+PATIENCE = 180_000  # milliseconds until what a busy machine is slow at counts as missing
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 
 
@@ -33,7 +34,7 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium: install it or set FORETIDE_CHROMIUM")
     with sync_api.sync_playwright() as playwright:
         running = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=list(FLAGS), headless=True
+            executable_path=CHROMIUM, args=list(FLAGS), headless=True, timeout=PATIENCE
         )
         yield running
         running.close()
@@ -46,6 +47,7 @@ def opened(browser: Any, request: pytest.FixtureRequest, tmp_path: Path) -> Iter
     write_html(report(), path)
     width, height = SIZES[request.param]
     context = browser.new_context(viewport={"width": width, "height": height})
+    context.set_default_timeout(PATIENCE)
     tab = context.new_page()
     complaints: list[str] = []
     requests: list[str] = []
@@ -55,9 +57,9 @@ def opened(browser: Any, request: pytest.FixtureRequest, tmp_path: Path) -> Iter
     tab.goto(path.as_uri())
     tab.wait_for_selector("html[data-ready]")
     yield tab
+    context.close()
     assert complaints == []
     assert requests == [path.as_uri()]
-    context.close()
 
 
 def axis_of(tab: Any, index: int = 0) -> list[float]:
@@ -182,6 +184,7 @@ def test_on_paper_nothing_is_cut_off_and_no_page_stays_empty(browser: Any, tmp_p
     path = tmp_path / "report.html"
     write_html(wide(), path)
     tab = browser.new_page(viewport={"width": ON_PAPER, "height": 1000})
+    tab.set_default_timeout(PATIENCE)
     tab.goto(path.as_uri())
     tab.wait_for_selector("html[data-ready]")
     tab.emulate_media(media="print", color_scheme="dark")

@@ -21,6 +21,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="install the group 
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+PATIENCE = 180_000  # milliseconds until what a busy machine is slow at counts as missing
 CHROMIUM = os.environ.get("FORETIDE_CHROMIUM") or shutil.which("chromium") or ""
 
 
@@ -56,9 +57,13 @@ def page(world_of, tmp_path):
 def test_zoom_hover_and_switch_without_a_complaint(page, width):
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"], headless=True
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu"],
+            headless=True,
+            timeout=PATIENCE,
         )
         tab = browser.new_page(viewport={"width": width, "height": 900})
+        tab.set_default_timeout(PATIENCE)
         complaints = []
         tab.on("console", lambda message: complaints.append(message.text))
         tab.on("pageerror", lambda error: complaints.append(str(error)))
