@@ -88,6 +88,30 @@ class Days:
         kind = self.kind(row)
         return kind >= WEEK and any(self.kinds.shows(self.first + each, kind) for each in alike)
 
+    def odd(self, row: int) -> bool:
+        """Whether a row's day is not like its own weekday."""
+        return self.first + row in self.kinds.like
+
+    def usual(self, row: int) -> int:
+        """Row that stands for a past one as a day before others: the newest ordinary such weekday.
+
+        The row itself when it is ordinary, or when nothing else is known.
+        """
+        if not self.odd(row):
+            return row
+        return next((at for at in range(row - WEEK, -1, -WEEK) if not self.odd(at)), row)
+
+    def stand_in(self, row: int) -> int:
+        """Row whose days before it are what a row expects to have before it.
+
+        Of a holiday on a Wednesday that is like a Sunday it is the last Sunday: before that was a
+        Saturday. The row itself when it is ordinary, or when nothing else is known.
+        """
+        if not self.odd(row):
+            return row
+        same = self.alike(row, min(row, self.count), self.count)
+        return next((at for at in same if not self.odd(at)), same[0] if same else row)
+
     def newest_week(self, known: int) -> list[int]:
         """Newest row of each weekday before `known`, oldest first: a week without odd days."""
         if not self.kinds.like:

@@ -15,7 +15,9 @@ from autoscaler.model import Floats
 class SameTime:
     """The value at the same wall-clock time some days ago: a week ago, on a day that is like it.
 
-    Where that is unknown, the newest known multiple of it, then the median of the days before.
+    For an odd yesterday stands what its weekday is usually like, and before a day that is like a
+    Sunday a Saturday. Where that is unknown, the newest known multiple of it, then the median of
+    the days before.
     """
 
     name: str
@@ -33,7 +35,9 @@ class SameTime:
             if self.ago == WEEK:
                 back = days.alike(day, known, 3)
             else:
-                back = [row for row in range(day - self.ago, -1, -self.ago) if row < known][:3]
+                last = days.stand_in(day)
+                back = [row for row in range(last - self.ago, -1, -self.ago) if row < known][:3]
+                back = [days.usual(row) for row in back]
             rows = [days.z[row] for row in back]
             return first_known(*rows, median(days.z[max(0, known - 7) : known]))
 

@@ -19,12 +19,20 @@ from autoscaler.model import Floats
 _SMOOTH = 300.0  # seconds to each side; single minutes are noise, and a steep rise stays steep
 
 
+_DAYS, _WEEKS = 28, 5  # newest days that tell whether weekdays differ, newest such weekdays
+
+_UNDECIDED = 0.02
+"""Squared difference of the two medians, a day long, that speaks for their mean before any day has
+told which of them it was nearer to."""
+
+
 @dataclass(frozen=True, slots=True)
 class WeeklyProfile:
-    """Mean of the last week's median day and the median same weekday of the last five weeks.
+    """The last week's median day, and the median same weekday of the last five weeks.
 
-    A day that is like another weekday is that weekday, here and there; one that is like a past
-    date is that date and nothing else.
+    Their mean, or more of the second as far as past days were nearer to it: an office is not half
+    open on a Sunday. A day that is like another weekday is that weekday, here and there; one that
+    is like a past date is that date and nothing else.
     """
 
     name: str = "profile"
@@ -33,15 +41,43 @@ class WeeklyProfile:
     def prepare(self, days: Days) -> Expectation:
         """Expect a day like the median of those like it."""
         reach = round(_SMOOTH / days.step)
+        told: dict[int, tuple[float, float]] = {}
 
         def expect(day: int, known: int) -> Floats:
-            daily = median(days.z[days.newest_week(known)])
-            same = days.alike(day, known, 5, within=35)
-            weekly = median(days.z[same]) if same else daily
-            both = weekly if days.dated(day, same) else (daily + weekly) / 2
+            same = days.alike(day, known, _WEEKS, within=7 * _WEEKS)
+            daily, weekly = _medians(days, same, known)
+            part = 1.0 if days.dated(day, same) else _part(days, known, told)
+            both = part * weekly + (1 - part) * daily
             return smooth(first_known(both, weekly, daily), reach)
 
         return expect
+
+
+def _medians(days: Days, same: list[int], known: int) -> tuple[Floats, Floats]:
+    """Median day of the week before row `known`, and of the rows that are the same weekday."""
+    daily = median(days.z[days.newest_week(known)])
+    return daily, median(days.z[same]) if same else daily
+
+
+def _part(days: Days, known: int, told: dict[int, tuple[float, float]]) -> float:
+    """Part of the weekday's median in what is expected, 0.5 to 1, by least squares on past days.
+
+    Parameters
+    ----------
+    told : what each past row says of it, from rows before it alone; filled as rows are asked for
+    """
+    rows = range(max(7, known - _DAYS), known)
+    for row in rows:
+        if row not in told:
+            same = days.alike(row, row, _WEEKS, within=7 * _WEEKS)
+            daily, weekly = _medians(days, same, row)
+            apart = weekly - daily
+            nearer = (days.z[row] - daily) * apart
+            seen = ~np.isnan(nearer)
+            told[row] = float(nearer[seen].sum()), float((apart[seen] ** 2).sum())
+    doubt = _UNDECIDED * days.per_day
+    nearer_sum, apart_sum = (sum(told[row][i] for row in rows) for i in (0, 1))
+    return min(1.0, max(0.5, (nearer_sum + 0.5 * doubt) / (apart_sum + doubt)))
 
 
 PROFILE = WeeklyProfile()
@@ -60,7 +96,7 @@ class Flat:
 
         def expect(day: int, known: int) -> Floats:  # noqa: ARG001  # any day is like any other
             if known not in levels:
-                recent = days.z[max(0, known - 7) : known]
+                recent = days.z[days.newest_week(known)]
                 levels[known] = float(np.median(recent[~np.isnan(recent)]))
             return np.full(days.per_day, levels[known])
 

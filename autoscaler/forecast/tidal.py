@@ -157,16 +157,15 @@ def days_of(series: Series, zone: str, kinds: Kinds = PLAIN) -> Days:
 def _week(days: Days, expect: Expectation) -> Floats:
     """Expect z from Monday on: today from the days before it, the next six from all there is.
 
-    A day that is not like its weekday says nothing of it: then the first later one that is.
+    Each weekday as the next day of its kind, which may be a holiday that is like it.
     """
     today = days.count - 1
     rows: list[Floats] = [np.empty(0)] * days.kinds.count
     for ahead in range(7):
-        known = max(today, 1) if ahead == 0 else days.count
         weekday = (days.first + today + ahead) % 7
-        later = range(today + ahead, today + ahead + 7 * _WEEKS_AHEAD, 7)
-        row = next((row for row in later if days.kind(row) == weekday), today + ahead)
-        rows[weekday] = expect(row, known)
+        coming_rows = range(today, today + 7 * _WEEKS_AHEAD)
+        row = next((row for row in coming_rows if days.kind(row) == weekday), today + ahead)
+        rows[weekday] = expect(row, max(today, 1) if row == today else days.count)
     for kind in range(7, days.kinds.count):
         coming = (day - days.first for day, of in days.kinds.like.items() if of == kind)
         nearest = min((row for row in coming if row >= today), default=None)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 
 import numpy as np
 import pytest
+from hypothesis import given as examples
+from hypothesis import strategies as st
 
 from autoscaler.demand import regular
 from autoscaler.forecast import (
@@ -14,7 +17,9 @@ from autoscaler.forecast import (
     FAST,
     INTERMITTENT,
     LAST_WEEK,
+    NO_TIDE,
     PROFILE,
+    YESTERDAY,
     TidalForecaster,
     kinds_of,
 )
@@ -91,6 +96,65 @@ def test_a_day_like_a_past_date_is_forecast_from_it(shape):
     np.testing.assert_allclose(
         at_noon(shape, given, unknown, 2), at_noon(shape, given, PLAIN, 2), rtol=0.05
     )
+
+
+def test_a_profile_leans_on_weekdays_as_far_as_they_differ():
+    """Sundays at a third: their own median is expected, not half of it and half of the week's."""
+    given = regular(calm_sundays(), MONDAY)[0]
+    days = days_of(given, "UTC")
+    noon, expect = 12 * 60, PROFILE.prepare(days)
+    sunday = float(np.exp(expect(27, 27)[noon]) - days.shift)
+    np.testing.assert_allclose(sunday, 10, rtol=0.05)
+    noisy = days_of(regular(tide(28), NOW)[0], "UTC")  # week-ends at seven tenths, and noise
+    apart = PROFILE.prepare(noisy)(26, 26) - np.median(noisy.z[19:26], axis=0)
+    assert float(np.exp(apart[noon])) < 0.9
+    # in the first week nothing is known of weekdays
+    np.testing.assert_allclose(PROFILE.prepare(days)(6, 6)[noon], days.z[5, noon], rtol=0.05)
+
+
+@pytest.mark.parametrize("shape", [YESTERDAY, NO_TIDE], ids=lambda shape: shape.name)
+def test_an_odd_yesterday_is_taken_for_its_weekday(shape):
+    given = calm_sundays(calm=[-4], until=MONDAY - 3 * DAY)  # asked about Friday, after it
+    plain = at_noon(shape, calm_sundays(until=MONDAY - 3 * DAY), PLAIN, until=MONDAY - 3 * DAY)
+    thursday = kinds(("2025-11-27", "sunday"))
+    told = at_noon(shape, given, thursday, until=MONDAY - 3 * DAY)
+    untold = at_noon(shape, given, PLAIN, until=MONDAY - 3 * DAY)
+    assert abs(told - plain) < 0.5 * abs(untold - plain)
+
+
+def test_yesterday_of_a_holiday_is_that_of_a_sunday():
+    given = calm_sundays(calm=[-2])  # Saturdays are calm too, from now on
+    coming = kinds(("2025-12-03", "sunday"), ("2025-11-29", "sunday"))
+    days = days_of(regular(given, MONDAY)[0], "UTC", coming)
+    wednesday = days.count + 2
+    assert days.stand_in(wednesday) == 27  # the Sunday that has just been
+    assert days.usual(26) == 19  # that Saturday was odd
+    expected = YESTERDAY.prepare(days)(wednesday, days.count)
+    np.testing.assert_array_equal(expected, days.z[19])
+
+
+@lru_cache(maxsize=1)
+def a_month():
+    return days_of(regular(tide(30), NOW)[0], "UTC")
+
+
+@examples(st.sets(st.integers(0, 34), max_size=12), st.integers(0, 6))
+def test_stand_ins_are_ordinary_and_of_the_kind(odd, like):
+    """Whatever days are odd: an ordinary one stands for itself, an odd one finds its like."""
+    plain = a_month()
+    days = replace(plain, kinds=Kinds(like=dict.fromkeys((plain.first + d for d in odd), like)))
+    for row in range(days.count + 2):
+        stand = days.stand_in(row)
+        if row not in odd:
+            assert stand == days.usual(row) == row
+            continue
+        assert stand < row or stand == row
+        ordinary = [at for at in range(min(row, days.count)) if at not in odd]
+        same = [at for at in ordinary if days.kind(at) == like]
+        if same:
+            assert stand == same[-1]
+        weekday = [at for at in ordinary if (row - at) % 7 == 0]
+        assert days.usual(row) == (weekday[-1] if weekday else row)
 
 
 def test_a_week_further_on_is_not_taken_for_the_holiday():

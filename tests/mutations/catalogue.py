@@ -212,9 +212,17 @@ MUTATIONS = (
     Mutation(
         "outage-read-as-calm",
         "demand/marks.py",
-        " |= np.uint8(Mark.OUTAGE)",
-        " |= np.uint8(0)",
+        "LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)",
+        "LONGEST_OUTAGE / step))] |= np.uint8(0)",
         "tests/core/test_demand_grid.py::TestOutages::test_while_it_lasts_it_is_a_doubt",
+    ),
+    Mutation(
+        "past-outage-read-as-calm",
+        "demand/marks.py",
+        "        marks[start:stop] |= np.uint8(Mark.OUTAGE)",
+        "        marks[start:stop] |= np.uint8(0)",
+        "tests/core/test_demand_grid.py::TestOutages::"
+        "test_a_long_one_that_is_over_was_an_outage_as_a_whole",
     ),
     Mutation(
         "saturation-read-as-demand",
