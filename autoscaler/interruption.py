@@ -1,4 +1,4 @@
-"""An interruption (Ctrl-C) that waits for the end of a step."""
+"""An interruption (Ctrl-C) that waits for the end of a step: of a cycle, a peer, a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody pressed Ctrl-C once, and what was under way was left at a place that is safe."""
 
 
 class Interruption:
@@ -36,17 +40,21 @@ def interruption() -> Iterator[Interruption]:
     (https://github.com/python/cpython/issues/74174). A loop that asks `came` before each step ends
     with nothing half-done.
 
-    Outside the main thread, or where Ctrl-C does not raise (a process told to ignore it, an
-    interruption within another), handling stays as it is and `came` stays False.
+    Within another it is that other one, so that every loop hears it. Outside the main thread, or
+    where Ctrl-C does not raise (a process told to ignore it), handling stays as it is and `came`
+    stays False.
 
     Raises
     ------
     KeyboardInterrupt
         Ctrl-C came a second time.
     """
-    noted = Interruption()
+    handler, noted = signal.getsignal(signal.SIGINT), Interruption()
     mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if mine and isinstance(outer := getattr(handler, "__self__", None), Interruption):
+        yield outer
+        return
+    if not mine or handler is not signal.default_int_handler:
         yield noted
         return
     signal.signal(signal.SIGINT, noted.note)

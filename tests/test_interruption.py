@@ -74,11 +74,15 @@ def test_whoever_ignores_it_goes_on_ignoring_it():
         signal.signal(signal.SIGINT, before)
 
 
-def test_within_another_the_outer_one_hears_it():
-    with interruption() as outer, interruption() as inner:
-        signal.raise_signal(signal.SIGINT)
+def test_within_another_both_hear_it():
+    with interruption() as outer:
+        with interruption() as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert inner.came
+        with pytest.raises(KeyboardInterrupt):  # the end of the inner one changes nothing
+            signal.raise_signal(signal.SIGINT)
     assert outer.came
-    assert not inner.came
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_threads_other_than_the_main_one_are_left_alone():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from autoscaler.cli.options import ExitCode, print_json, say
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from autoscaler.interruption import Interruption
     from autoscaler.simulator.asking import Asked
     from autoscaler.simulator.reading import Question
 
@@ -20,21 +22,20 @@ if TYPE_CHECKING:
 def run_scenarios(path: Path, *, out: Path | None, as_json: bool, jobs: int = 1) -> int:
     """Run a scenario file or all of a folder, and print every claim with its number."""
     from autoscaler.cli.written import writing
+    from autoscaler.interruption import Interrupted, interruption
     from autoscaler.simulator.reading import read_questions
 
     questions = read_questions(path)
     answers: list[Asked] = []
-    interrupted = False
-    try:
-        for asked in _asked(questions, jobs, quiet=as_json):
+    with interruption() as noted, contextlib.suppress(Interrupted):
+        for asked in _asked(questions, jobs, noted, quiet=as_json):
             answers.append(asked)
             if not as_json:
                 _show(asked)
             if out is not None:
                 with writing(out):
                     _write(asked, out / asked.name)
-    except KeyboardInterrupt:
-        interrupted = True
+    interrupted = noted.came
     failed = sum(not verdict.holds for asked in answers for verdict in asked.verdicts)
     if as_json:
         documents = [_document(asked) for asked in answers]
@@ -47,18 +48,22 @@ def run_scenarios(path: Path, *, out: Path | None, as_json: bool, jobs: int = 1)
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
-def _asked(questions: Sequence[Question], jobs: int, *, quiet: bool) -> Iterator[Asked]:
-    """Play the questions in their order, several at once when asked."""
+def _asked(
+    questions: Sequence[Question], jobs: int, noted: Interruption, *, quiet: bool
+) -> Iterator[Asked]:
+    """Play the questions in their order, several at once when asked, until somebody interrupts."""
     from autoscaler.cli.simulating import progress
     from autoscaler.simulator.asking import ask, ask_all
 
     if jobs <= 1 or len(questions) < 2:
         for question in questions:
+            if noted.came:
+                return
             with progress(quiet=quiet) as told:
                 asked = ask(question, told)
             yield asked
         return
-    answers = ask_all(questions, jobs)
+    answers = ask_all(questions, jobs, lambda: noted.came)
     for done in range(len(questions)):
         with progress(quiet=quiet) as told:
             told(questions[done].name, done / len(questions))

@@ -199,6 +199,8 @@ def _list_peers(*, as_json: bool) -> int:
 
 def _one(given: dict[str, object]) -> int:
     """Answer one question about one policy."""
+    from autoscaler.interruption import Interrupted, interruption
+    from autoscaler.simulator.outputs import Asked
     from autoscaler.simulator.peers import chosen
     from autoscaler.simulator.simulation import lay
 
@@ -211,25 +213,26 @@ def _one(given: dict[str, object]) -> int:
     if folder is not None:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-    try:
-        simulated = _simulated(given, policy, world, folder)
-    except KeyboardInterrupt:
-        say("interrupted before the evaluation began: there is no result")
-        return ExitCode.INTERRUPTED
-    from autoscaler.simulator.outputs import Asked
-
-    asked = Asked(
-        traffic=traffic,
-        name=name,
-        seed=whole(given["seed"]),
-        gpus=number(given["gpus"]) or 1.0,
-        price=number(given["gpu_price"]),
-    )
-    if folder is not None:
-        with writing(folder):
-            write(simulated, asked, folder)
-    _show(simulated, asked, as_json=bool(given["as_json"]))
-    return ExitCode.INTERRUPTED if simulated.partial else ExitCode.DONE
+    with interruption() as noted:
+        try:
+            simulated = _simulated(given, policy, world, folder)
+        except Interrupted:
+            say("interrupted before the evaluation began: there is no result")
+            return ExitCode.INTERRUPTED
+        asked = Asked(
+            traffic=traffic,
+            name=name,
+            seed=whole(given["seed"]),
+            gpus=number(given["gpus"]) or 1.0,
+            price=number(given["gpu_price"]),
+        )
+        if folder is not None:
+            with writing(folder):
+                write(simulated, asked, folder)
+        _show(simulated, asked, as_json=bool(given["as_json"]))
+    if noted.came and not simulated.partial:
+        say("interrupted when everything had been played: nothing is missing")
+    return ExitCode.INTERRUPTED if noted.came else ExitCode.DONE
 
 
 def _simulated(

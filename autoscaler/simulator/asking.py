@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from autoscaler.interruption import Interrupted, Interruption, interruption
 from autoscaler.simulator.claims import Evidence, Verdict, judge
 from autoscaler.simulator.life import live_ours, live_peer
 from autoscaler.simulator.peers import Peer
 from autoscaler.simulator.plain import PlainWorld
 from autoscaler.simulator.production import Flight, fly, run_of
 from autoscaler.simulator.reading import Question
-from autoscaler.simulator.runs import Run, best_run, play, workers
+from autoscaler.simulator.runs import Run, best_run, play
 from autoscaler.simulator.scenario import Scenario, troubles_of, world_of
+from autoscaler.simulator.side_by_side import side_by_side
 from autoscaler.simulator.simulation import Simulated
 
 Progress = Callable[[str, float], None]
@@ -43,13 +45,25 @@ def ask(question: Question, progress: Progress = lambda _what, _share: None) -> 
 
     Raises
     ------
-    KeyboardInterrupt
-        Somebody did; half a scenario says nothing about its claims.
+    Interrupted
+        Half a scenario says nothing about its claims.
     """
+    with interruption() as noted:
+        return _ask(question, progress, noted)
+
+
+def _ask(question: Question, progress: Progress, noted: Interruption) -> Asked:
+    """Play a scenario until somebody interrupts."""
+
+    def told(what: str, share: float) -> None:
+        if noted.came:
+            raise Interrupted
+        progress(what, share)
+
     world = world_of(question.scenario, question.policy)
     best = best_run(world)
     play_it = _plain if question.scenario.world.plain else _troubled
-    answer = play_it(question, world, best.account.cost(world.service), progress)
+    answer = play_it(question, world, best.account.cost(world.service), told)
     runs = answer.evidence.runs
     return Asked(
         name=question.name,
@@ -66,15 +80,17 @@ def ask(question: Question, progress: Progress = lambda _what, _share: None) -> 
     )
 
 
-def ask_all(questions: Sequence[Question], jobs: int) -> Iterator[Asked]:
-    """Play several questions at once, in processes; the answers come in the questions' order."""
-    with workers(jobs) as pool:
-        waiting = [pool.submit(ask, question) for question in questions]
-        try:
-            for future in waiting:
-                yield future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+def ask_all(
+    questions: Sequence[Question], jobs: int, halted: Callable[[], bool] = lambda: False
+) -> Iterator[Asked]:
+    """Play several questions at once, in processes; the answers come in the questions' order.
+
+    Raises
+    ------
+    Interrupted
+        `halted`, asked now and then, said so.
+    """
+    yield from side_by_side(ask, [(question,) for question in questions], jobs, halted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +107,7 @@ def _plain(question: Question, world: PlainWorld, reference: float, progress: Pr
         world, question.policy, progress=lambda done, of: progress(question.name, done / of)
     )
     if flight.steps < len(world.run_demand):
-        raise KeyboardInterrupt
+        raise Interrupted
     runs = [run_of(world, flight, reference)]
     runs += _others(question, progress, lambda peer: play(world, peer, reference))
     writes = len(flight.track.changes)

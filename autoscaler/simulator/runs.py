@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from signal import SIG_IGN, SIGINT, signal
 
+from autoscaler.interruption import Interrupted
 from autoscaler.model import Floats, Ints
 from autoscaler.replay import Replayed, clairvoyant
 from autoscaler.simulator.peers import Floored, Peer, Settings
@@ -38,11 +37,6 @@ class Run:
     floors: Ints | None = None
     expected: Floats | None = None
     changes: tuple[tuple[int, str], ...] = ()
-
-
-def workers(jobs: int) -> ProcessPoolExecutor:
-    """Make processes that leave Ctrl-C to their parent, which alone knows what it means."""
-    return ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN))
 
 
 def best_run(world: PlainWorld) -> Run:
@@ -78,13 +72,22 @@ def play(world: PlainWorld, peer: Peer, reference: float) -> Run:
     return _played(world, peer, settings_for(world, peer), reference)
 
 
-def play_tuned(world: PlainWorld, peer: Peer, reference: float) -> Run:
-    """Play a peer over its whole grid and keep the best score: nobody could have known it."""
+def play_tuned(
+    world: PlainWorld, peer: Peer, reference: float, halted: Callable[[], bool] = lambda: False
+) -> Run:
+    """Play a peer over its whole grid and keep the best score: nobody could have known it.
+
+    Raises
+    ------
+    Interrupted
+        `halted` said so: the best of a part of the grid is not what hindsight would choose.
+    """
     began = time.process_time()
-    runs = (
-        _played(world, peer, settings, reference)
-        for settings in (settings_for(world, peer), *peer.grid)
-    )
+    runs = []
+    for settings in (settings_for(world, peer), *peer.grid):
+        if halted():
+            raise Interrupted
+        runs.append(_played(world, peer, settings, reference))
     best = min(runs, key=lambda run: run.account.score)
     spent = time.process_time() - began
     return replace(best, name=f"{peer.name} tuned", cpu_seconds=spent)
@@ -109,12 +112,25 @@ def _played(world: PlainWorld, peer: Peer, settings: Settings, reference: float)
 
 
 def play_all(
-    world: PlainWorld, against: Iterable[Peer], reference: float, *, tuned: bool
+    world: PlainWorld,
+    against: Iterable[Peer],
+    reference: float,
+    *,
+    tuned: bool,
+    halted: Callable[[], bool] = lambda: False,
 ) -> Iterator[Run]:
-    """Play every peer whose history is there, and each also tuned when asked."""
+    """Play every peer whose history is there, and each also tuned when asked.
+
+    Raises
+    ------
+    Interrupted
+        `halted`, asked before each replay, said so.
+    """
     for peer in against:
         if peer.history_days * world.day > world.start:
             continue
+        if halted():
+            raise Interrupted
         yield play(world, peer, reference)
         if tuned:
-            yield play_tuned(world, peer, reference)
+            yield play_tuned(world, peer, reference, halted)

@@ -11,6 +11,7 @@ import numpy as np
 
 from autoscaler.adapters.telemetry.writer import NoMeter, RecordWriter
 from autoscaler.errors import InputError
+from autoscaler.interruption import Interrupted, interruption
 from autoscaler.model import Floats, History, Knowledge, Mode
 from autoscaler.policy import TidePolicy
 from autoscaler.replay.doubt import Intervals
@@ -20,7 +21,8 @@ from autoscaler.simulator.peers import Peer
 from autoscaler.simulator.plain import PlainWorld, plain_world
 from autoscaler.simulator.ports import PlainTarget, RecordedDemand, SimulatedPorts
 from autoscaler.simulator.production import Flight, fly, run_of
-from autoscaler.simulator.runs import Run, best_run, play_all, workers
+from autoscaler.simulator.runs import Run, best_run, play_all
+from autoscaler.simulator.side_by_side import side_by_side
 from autoscaler.world.traffic import Traffic, Within, beginning, grid
 
 Progress = Callable[[str, float], None]
@@ -133,7 +135,8 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
 ) -> Simulated:
     """Play ours and the peers; an interrupt ends it with what is there.
 
-    Longer than most functions because its arguments need their lines.
+    Longer than most functions because its arguments need their lines. Whoever writes the answer
+    calls it within an `interruption` of his own: one that comes late is then heard there.
 
     Parameters
     ----------
@@ -143,23 +146,31 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
     jobs : processes for the peers
     records : file for the decision records
     progress : told what is running and which share of it is done
+
+    Raises
+    ------
+    Interrupted
+        Nothing of the evaluation was reached.
     """
     lost = _Lost()
-    flight = _fly(policy, world, records, lost, progress)
-    partial = flight.steps < len(world.run_demand)
-    if partial:
-        world = _cut(world, flight.steps)
-        flight = _cut_flight(flight)
-    best = best_run(world)
-    reference = best.account.cost(world.service)
-    runs = [run_of(world, flight, reference)]
-    if not partial:
+    with interruption() as noted:
+        flight = _fly(policy, world, records, lost, progress)
+        partial = flight.steps < len(world.run_demand)
+        if partial:
+            world = _cut(world, flight.steps)
+            flight = _cut_flight(flight)
+        best = best_run(world)
+        reference = best.account.cost(world.service)
+        runs = [run_of(world, flight, reference)]
+        played = _Peers(world=world, reference=reference, tuned=tuned, halted=lambda: noted.came)
         try:
-            for run in _peers(world, against, reference, tuned=tuned, jobs=jobs):
+            for run in () if partial else played.together(against, jobs):
                 runs.append(run)
                 progress(run.name, len(runs) / (1 + len(against) * (1 + tuned)))
-        except KeyboardInterrupt:
+        except Interrupted:
             partial = True  # whoever was played to the end is told
+        partial |= swept and noted.came
+        frontiers = _frontiers(world, runs, reference) if swept and not partial else {}
     return Simulated(
         policy=policy,
         world=world,
@@ -168,7 +179,7 @@ def simulate(  # noqa: PLR0913 - every part of the question is one argument, all
         intervals={
             run.name: intervals(world, run.replayed, best.replayed, seed=seed) for run in runs
         },
-        frontiers=_frontiers(world, runs, reference) if swept else {},
+        frontiers=frontiers,
         flight=flight,
         partial=partial,
         unwritten=lost.count,
@@ -221,25 +232,30 @@ def _fly(
         return fly(world, policy, ports=ports, learnt=learnt, progress=told)
 
 
-def _peers(
-    world: PlainWorld, against: Sequence[Peer], reference: float, *, tuned: bool, jobs: int
-) -> Iterator[Run]:
-    """Play the peers, several at once when asked, and give each as soon as it is there."""
-    if jobs <= 1 or len(against) < 2:
-        yield from play_all(world, against, reference, tuned=tuned)
-        return
-    with workers(jobs) as pool:
-        waiting = [pool.submit(_all, world, [peer], reference, tuned) for peer in against]
-        try:
-            for future in waiting:
-                yield from future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Peers:
+    """How peers are played, and who says that it is enough."""
+
+    world: PlainWorld
+    reference: float
+    tuned: bool
+    halted: Callable[[], bool]
+
+    def together(self, against: Sequence[Peer], jobs: int) -> Iterator[Run]:
+        """Play them, several at once when asked, and give each as soon as it is there."""
+        if jobs <= 1 or len(against) < 2:
+            yield from play_all(
+                self.world, against, self.reference, tuned=self.tuned, halted=self.halted
+            )
+            return
+        given = [(self.world, peer, self.reference, self.tuned) for peer in against]
+        for runs in side_by_side(_all, given, jobs, self.halted):
+            yield from runs
 
 
-def _all(world: PlainWorld, against: Sequence[Peer], reference: float, tuned: bool) -> list[Run]:
-    """Play some peers, as a list that a process can hand back."""
-    return list(play_all(world, against, reference, tuned=tuned))
+def _all(world: PlainWorld, peer: Peer, reference: float, tuned: bool) -> list[Run]:
+    """Play a peer, with all its runs as a list that a process can hand back."""
+    return list(play_all(world, [peer], reference, tuned=tuned))
 
 
 def _until(demand: Floats, switches: Switches) -> Floats:
@@ -269,12 +285,12 @@ def _cut(world: PlainWorld, steps: int) -> PlainWorld:
 
     Raises
     ------
-    KeyboardInterrupt
+    Interrupted
         Nothing of the evaluation was reached: there is no partial result.
     """
     end = world.start + steps
     if end <= world.measured + 1:
-        raise KeyboardInterrupt
+        raise Interrupted
     return replace(world, demand=world.demand[:end])
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autoscaler.simulator.peers import peers
 from autoscaler.world.tides import Tide, make_tide
 from tests.support.policies import SMALL
 from tests.support.processes import PATIENCE, ended
@@ -31,7 +33,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def interrupted(folder, reached, *more):
+def interrupted(folder, reached, *more, whole_group=False):
     """Send SIGINT to a simulation as soon as it is where we want it; its code, stdout, stderr."""
     words = ["simulate", *more, "--out", "out"]
     with ended(
@@ -42,7 +44,7 @@ def interrupted(folder, reached, *more):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            process_group=0,  # the signal is for it alone
+            process_group=0,  # the signal is for it alone, or for it and its processes
         )
     ) as process:
         end = time.monotonic() + PATIENCE
@@ -51,7 +53,7 @@ def interrupted(folder, reached, *more):
             assert time.monotonic() < end
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.02)
-        process.send_signal(signal.SIGINT)
+        (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, out, err
 
@@ -89,6 +91,51 @@ def test_a_partial_result_is_valid_and_says_so(folder):
     assert hours == pytest.approx(summary["runs"][0]["replica_hours"])
     report = (folder / "out" / "report.html").read_text()
     assert "interrupted: what was done until then" in report
+
+
+SHORT_DAYS, SHORT_HISTORY = 9, 5
+SHORT = ("-f", "policy.yaml", "--trace", "short.csv", "--step", "10m")
+
+
+@pytest.fixture
+def short(folder):
+    """The same with few days, for those who wait until all are flown."""
+    rows = (folder / "traffic.csv").read_text().splitlines(keepends=True)
+    (folder / "short.csv").write_text("".join(rows[: 2 + SHORT_DAYS * DAY]))
+    return folder
+
+
+@pytest.mark.parametrize("whole_group", [False, True])
+def test_while_peers_play_side_by_side(short, whole_group):
+    """Whether one process is told, or all of a terminal's: who was played is told, at once."""
+    flown = (SHORT_DAYS - SHORT_HISTORY) * DAY
+
+    def reached():
+        return decided(short) >= flown
+
+    words = (*SHORT, "--against", "all", "--tuned", "--jobs", "2")
+    code, out, err = interrupted(short, reached, *words, whole_group=whole_group)
+    assert code == 130, err
+    assert "interrupted: this is what was done until then" in out + err
+    assert "Traceback" not in out + err
+    summary = json.loads((short / "out" / "summary.json").read_text())
+    assert summary["partial"] is True
+    names = [run["name"] for run in summary["runs"]]
+    assert names[0] == "foretide"
+    assert len(names) < 1 + 2 * len(peers())
+    for name in names:
+        file = name.replace(" ", "-") + ".csv"
+        with (short / "out" / "timelines" / file).open() as rows:
+            assert sum(1 for _ in rows) == 1 + flown
+
+
+def test_once_everything_was_played_the_answer_is_written_whole(short):
+    reached = (short / "out" / "summary.json").exists
+    code, out, err = interrupted(short, reached, *SHORT, "--against", "none")
+    assert code == 130, err
+    assert "interrupted when everything had been played: nothing is missing" in out + err
+    assert json.loads((short / "out" / "summary.json").read_text())["partial"] is False
+    assert (short / "out" / "report.png").stat().st_size > 10_000
 
 
 def test_before_the_evaluation_there_is_nothing_to_tell(folder):

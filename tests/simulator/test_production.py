@@ -91,7 +91,7 @@ def test_interrupted_between_peers_it_tells_who_was_played(jobs):
 
     def tell(what, share):
         if what == "hpa":
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     against = chosen("hpa,day-ago,kpa")
     answer = simulate(default_policy(world), world, against, jobs=jobs, progress=tell)
