@@ -1,4 +1,4 @@
-"""One's own history out of a Prometheus: exported as a file, and simulated from there."""
+"""One's own history out of a Prometheus, the sandbox's or a real one: exported, and simulated."""
 
 import time
 
@@ -9,6 +9,7 @@ from autoscaler.cli.main import run
 from autoscaler.sandbox.prometheus import PrometheusServer
 from autoscaler.world.tides import Tide, make_tide
 from autoscaler.world.traffic import read_traffic
+from tests.lab.prometheus import openmetrics
 
 DAYS = 9
 POLICY = """apiVersion: foretide.dev/v1alpha1
@@ -21,15 +22,20 @@ spec:
 """
 
 
-@pytest.fixture
-def place(tmp_path):
+@pytest.fixture(params=["sandbox", pytest.param("lab", marks=pytest.mark.lab)])
+def place(request, tmp_path):
     """A Prometheus with nine days of a tide that ends now, and a policy that asks for it."""
     (tmp_path / "policy.yaml").write_text(POLICY)
     demand = make_tide(Tide(), DAYS, seed=3)
     end = time.time() // 60 * 60
-    times = end - 60.0 * np.arange(len(demand), 0, -1)
+    times = end - 60.0 * np.arange(len(demand), 0, -1) + 60.0
+    if request.param == "lab":
+        past = openmetrics("gauge", "demand", [({}, times, demand)])
+        server = request.getfixturevalue("prometheus")(past=[past])
+        yield tmp_path, server.url, demand
+        return
     with PrometheusServer() as server:
-        server.append("demand", {}, times + 60.0, demand)
+        server.append("demand", {}, times, demand)
         yield tmp_path, server.url, demand
 
 
@@ -39,6 +45,8 @@ def test_export_and_describe(place, capsys):
     policy = str(folder / "policy.yaml")
     assert run(["trace", "export", "-f", policy, "--prometheus", url, "--days", "9", str(out)]) == 0
     traffic = read_traffic(out)
+    # the file is dated: what is replayed from it stands under the same calendar
+    assert traffic.start == pytest.approx(time.time() - DAYS * 86_400, abs=300)
     assert len(traffic.values) == pytest.approx(len(demand), abs=2)
     # float32 in the adapter, seven digits in the file
     found = traffic.values[:1000]
