@@ -21,6 +21,7 @@ from autoscaler.cli.options import (
     version,
     wall_clock,
 )
+from autoscaler.cli.simulating import one_policy
 from autoscaler.errors import ForetideError, InputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     if not 3600 <= horizon <= 7 * 86_400:
         raise InputError(f"--horizon: found {horizon / 3600:g} h; allowed: 1h to 7d")
     settings = configuration(config, prometheus, context)
-    wanted = _one_policy(policy)
+    wanted = one_policy(policy, "plan shows one")
     now = wall_clock() if at is None else at
     day = replace(_look(wanted, settings, now, horizon, past=at is not None), price=replica_price)
     if out is not None:
@@ -98,17 +99,6 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     else:
         _show(day)
     return ExitCode.IN_DOUBT if day.doubts else ExitCode.DONE
-
-
-def _one_policy(path: Path) -> TidePolicy:
-    """Read the one policy of a file."""
-    from autoscaler.adapters.policies import load
-
-    policies = load([path])
-    if len(policies) != 1:
-        names = ", ".join(policy.key for policy in policies)
-        raise InputError(f"{path}: found {len(policies)} policies ({names}); plan shows one")
-    return policies[0]
 
 
 def _look(

@@ -83,8 +83,8 @@ _TRAFFIC = (
 )
 
 
-def one_policy(path: object) -> TidePolicy:
-    """Read the one policy of a file."""
+def one_policy(path: object, wanted: str = "one is played") -> TidePolicy:
+    """Read the one policy of a file; `wanted` ends what is said where there are others."""
     from autoscaler.adapters.policies import load
 
     if not isinstance(path, Path):
@@ -92,7 +92,7 @@ def one_policy(path: object) -> TidePolicy:
     policies = load([path])
     if len(policies) != 1:
         names = ", ".join(policy.key for policy in policies)
-        raise InputError(f"{path}: found {len(policies)} policies ({names}); one is played")
+        raise InputError(f"{path}: found {len(policies)} policies ({names}); {wanted}")
     return policies[0]
 
 

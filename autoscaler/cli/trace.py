@@ -99,7 +99,7 @@ def export(
     from autoscaler.simulator.counting import Imported
     from autoscaler.simulator.foreign import from_prometheus, write_traffic
 
-    wanted = one_policy(policy)
+    wanted = one_policy(policy, "one is exported")
     traffic = from_prometheus(
         wanted, configuration(config, prometheus, context), wall_clock(), days
     )

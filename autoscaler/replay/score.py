@@ -35,7 +35,9 @@ def need_of(demand: Floats, service: Service) -> Ints:
 def replicas_for(demand: Floats | float, capacity: float) -> Ints:
     """Whole replicas that carry a demand, 0 for none.
 
-    Rounding must not turn exactly k replicas into k + 1: a billionth of one is let go.
+    Rounding must not turn exactly k replicas into k + 1: a billionth of one is let go. Production
+    (`capacity.replicas_for`) lets go a millionth of the demand, which it has in float32; a world
+    is exact, and its score can be worked out by others.
     """
     whole: Ints = np.ceil(np.asarray(demand) / capacity - 1e-9).astype(np.int64)
     return whole

@@ -381,6 +381,7 @@ def test_a_removed_policy_gives_back_after_its_release(world: World):
     policy, other = raised(world), raised(world, "other")
     clock = Clock()
     giving = giving_back(world, clock)
+    giving.seen([policy, other])
     assert giving.sweep(Listed(policies=(policy, other))) == ()
     (waiting,) = giving.sweep(Listed(policies=(other,)))
     assert not waiting.done

@@ -125,7 +125,8 @@ class GivingBack:
     def seen(self, policies: Iterable[TidePolicy]) -> None:
         """Remember how slowly the floors of these are released, should they go.
 
-        Told at every listing, from any thread: a policy may be gone before the next sweep.
+        Told at every listing, from any thread: a policy may be gone before the next sweep, which
+        therefore does not learn it again.
         """
         for policy in policies:
             self._after[_place_of(policy)] = policy.spec.release.after
@@ -151,7 +152,6 @@ class GivingBack:
         """
         followed = (*listed.policies, *in_force)
         named = {_place_of(policy) for policy in followed}
-        self.seen(listed.policies)
         # a source that is empty, or not wholly readable, removes nothing
         if not listed.policies or not listed.complete:
             self._since.clear()
