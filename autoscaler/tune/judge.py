@@ -169,12 +169,12 @@ class Judge:
             self.service.price,
         )
 
-    def daily(self, trial: Trial, rows: NDArray[np.int64]) -> Daily:
-        """Account for a trial of one candidate on some of its days, day by day."""
+    def daily(self, trial: Trial, rows: NDArray[np.int64]) -> tuple[Daily, ...]:
+        """Account for every candidate of a trial on some of its days, day by day."""
         demand = self.demand_on(rows)
-        floors = trial.floors[:, np.isin(trial.rows, rows)].reshape(1, -1)
+        floors = trial.floors[:, np.isin(trial.rows, rows)].reshape(len(trial.floors), -1)
         run = replay(demand, floors, self.service)
-        return daily(run, demand, self.service, self._days.per_day)[0]
+        return daily(run, demand, self.service, self._days.per_day)
 
     def _order_and_keep(
         self, misses: Misses, block: NDArray[np.int64], response: Response
@@ -198,11 +198,12 @@ class Judge:
         spreads = response.spreads(kinds, np.repeat(away, HOURS)).reshape(len(leads), HOURS, -1)
         for lead, correction, by_kind in zip(leads, corrections, spreads, strict=True):
             z = expected[:, lead : lead + per_day] + correction.reshape(len(block), per_day)
-            spread = by_kind[((slots + lead) % per_day) * HOURS // per_day]
-            np.maximum(keep, z + spread[:, median], out=keep)
+            hours = ((slots + lead) % per_day) * HOURS // per_day
+            spread = np.take(by_kind.T, hours, axis=1)  # a row for each level
+            np.maximum(keep, z + spread[median], out=keep)
             if lead <= self._lead:
                 for i, column in enumerate(columns):
-                    np.maximum(order[i], z + spread[:, column], out=order[i])
+                    np.maximum(order[i], z + spread[column], out=order[i])
         cap = self.caps(misses.rows[block])
         capacity = self.service.capacity
 

@@ -105,7 +105,7 @@ class Lesson:
         if ours is None or theirs is None or self.judge is None or one == best:
             return one == best
         shared = np.intersect1d(ours.rows, theirs.rows)
-        mine, other = (self.judge.daily(trial, shared) for trial in (ours, theirs))
+        mine, other = (self.judge.daily(trial, shared)[0] for trial in (ours, theirs))
         found = ratios(other, mine, self.judge.service.price, seed=_SEED)
         drawn = {of: self.drawn[of] - math.log(self.scores[of]) for of in (one, best)}
         gained = np.log(found) + drawn[one] - drawn[best]
