@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given as examples
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from autoscaler.decide import decide
@@ -194,6 +195,24 @@ class TestLike:
         holed = regular(history(given.demand.times, values), NOW)[0]
         days = days_of(ordinary(holed, (past,)), "UTC")
         assert learn_events(holed, days, (past, like)) == {}
+
+    @settings(max_examples=30)
+    @examples(
+        st.floats(0.3, 8.0), st.integers(0, 9 * 48), st.integers(2, 96),
+        st.sampled_from(["UTC", "Asia/Kolkata", "America/St_Johns"]),
+    )  # fmt: skip
+    def test_whenever_it_was_its_factor_is_learnt(self, factor, begun, halves, zone):
+        """Any half hour of the last ten days, an hour to two days long, over midnights too."""
+        start = NOW - 12 * DAY + begun * HOUR / 2
+        past = EventWindow("a", start, start + halves * HOUR / 2, 9.0)
+        coming = EventWindow("b", NOW + DAY, NOW + 2 * DAY, 9.0, like="a")
+        given = with_sale(lambda gone: factor, start, halves / 2, days=28)
+        series = regular(given, NOW)[0]
+        days = days_of(ordinary(series, (past, coming)), zone)
+        path = np.array(learn_events(series, days, (past, coming))["a"])
+        assert len(path) == min(96, 2 * halves)
+        np.testing.assert_allclose(path.mean(), factor, rtol=0.15)
+        np.testing.assert_allclose(path, factor, rtol=0.4)
 
     def test_nobody_is_like_it_so_nothing_is_learnt(self):
         known = learn(policy(events=SALES[:1]), with_sale(lambda gone: 4.0), NOW, shapes=FAST)

@@ -15,6 +15,7 @@ from autoscaler import dates, plan
 from autoscaler.decide import decide
 from autoscaler.model import Code, Memory, Need, Reason
 from autoscaler.policy import TidePolicy
+from autoscaler.schema import walltime
 from tests.core.given import (
     DAY,
     HOUR,
@@ -233,12 +234,19 @@ class TestFloors:
     @examples(
         st.lists(st.integers(0, 24 * 60 - 1), min_size=1, max_size=6, unique=True).map(sorted),
         st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata"]),
+        st.sampled_from([NOW, at("2026-03-28T22:00Z"), at("2026-10-24T22:00Z")]),
+        st.booleans(),
     )
-    def test_whatever_cycles_are_missed_the_next_decides_the_same(self, minutes, zone):
-        """Cycles at any minutes of a day: the floor is at least what the window asks for then."""
-        of, memory, present = office(zone), Memory(), 5
+    def test_whatever_cycles_are_missed_the_next_decides_the_same(self, minutes, zone, day, cron):
+        """Cycles at any minutes of a day: the floor is at least what the window asks for then.
+
+        Days on which clocks change among them, windows over the change, and those of a cron.
+        """
+        window = {"cron": "30 1 * * *", "duration": "8h"} if cron else {"from": "02:30"}
+        window = {"name": "w", "floor": 12, **window}
+        of, memory, present = policy(zone, recurring=[window]), Memory(), 5
         for minute in minutes:
-            now = NOW + MINUTE * minute
+            now = day + MINUTE * minute
             blind = replace(
                 seen(None, floor=present),
                 doubts=(Reason(code=Code.HISTORY_UNAVAILABLE, sentence="x"),),
@@ -265,24 +273,54 @@ class TestFactors:
         np.testing.assert_array_equal(raised.series.values, plain.series.values)
 
 
+HELD = {
+    "hours": {"recurring": [{"name": "h", "from": "00:00", "to": "03:00", "hold": True}]},
+    "cron": {"recurring": [{"name": "h", "cron": "0 0 * * 1", "duration": "3h", "hold": True}]},
+    "event": {
+        "events": [
+            {"name": "h", "start": "2025-12-01T00:00", "end": "2025-12-01T03:00", "hold": True}
+        ]
+    },
+}
+
+
 class TestHolds:
-    held = policy(
-        floor={"min": 1}, recurring=[{"name": "h", "from": "00:00", "to": "03:00", "hold": True}]
-    )
+    held = policy(floor={"min": 1}, **HELD["hours"])
 
     @examples(
         st.lists(st.tuples(st.integers(1, 9), st.integers(1, 30)), min_size=1, max_size=6),
         st.integers(1, 20),
+        st.sampled_from(sorted(HELD)),
     )
-    def test_inside_a_window_the_floor_never_falls(self, steps, floor):
-        memory, now = remembered(1), NOW
+    def test_inside_a_window_the_floor_never_falls(self, steps, floor, written):
+        of, memory, now = policy(floor={"min": 1}, **HELD[written]), remembered(1), NOW
         for minutes, level in steps:
             now += MINUTE * minutes
             given = seen(flat(float(level), until=now), floor=floor)
             known = replace(knowledge(), fitted_at=now)
-            decision = decide(self.held, given, known, memory, now)
+            decision = decide(of, given, known, memory, now)
             assert decision.floor >= floor
             floor, memory = decision.floor, decision.memory
+
+    @examples(st.integers(-200, 500), st.sampled_from(["2026-03-29", "2026-10-25", "2025-12-01"]))
+    def test_one_off_and_recurring_hold_the_same_moments(self, minutes, day):
+        """Also in the nights in which the clocks change."""
+        once = {"name": "h", "start": f"{day}T01:00", "end": f"{day}T05:00", "hold": True}
+        often = {"name": "h", "from": "01:00", "to": "05:00", "hold": True}
+        now = walltime.posix(f"{day}T00:00", "Europe/Berlin") + MINUTE * minutes
+        found = [
+            bool(dates.holds(of.spec, now, now))
+            for of in (
+                policy("Europe/Berlin", events=[once]),
+                policy("Europe/Berlin", recurring=[often]),
+            )
+        ]
+        start, end = (
+            walltime.posix(f"{day}T{hour}:00", "Europe/Berlin", later=hour == "05")
+            for hour in ("01", "05")
+        )
+        assert found[0] == (start <= now < end)
+        assert found[1] == found[0]
 
     def test_after_it_the_floor_falls_as_ever(self):
         now = NOW + 3 * HOUR

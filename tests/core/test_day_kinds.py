@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from hypothesis import given as examples
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from autoscaler.demand import regular
@@ -25,9 +26,10 @@ from autoscaler.forecast import (
 )
 from autoscaler.forecast.ahead.tables import tables_of
 from autoscaler.forecast.clock import wall_seconds
+from autoscaler.forecast.foresee import checked
 from autoscaler.forecast.kinds import PLAIN, Kinds
 from autoscaler.forecast.tidal import days_of
-from autoscaler.schema.calendar import Calendar, between, number_of
+from autoscaler.schema.calendar import WEEKDAYS, Calendar, between, date_of, number_of
 from autoscaler.tune import learn
 from tests.core.given import DAY, HOUR, NOW, history, policy, tide
 
@@ -155,6 +157,55 @@ def test_stand_ins_are_ordinary_and_of_the_kind(odd, like):
             assert stand == same[-1]
         weekday = [at for at in ordinary if (row - at) % 7 == 0]
         assert days.usual(row) == (weekday[-1] if weekday else row)
+
+
+own_days = st.lists(
+    st.tuples(st.integers(-27, 8), st.one_of(st.integers(0, 6), st.integers(1, 40))), max_size=8
+)
+
+
+def calendar_of(days):
+    """Kinds of drawn days: each like a weekday (by its name) or like the day so many before it."""
+    today = number_of(date(2025, 12, 1))
+    like = {}
+    for day, of in days:
+        number = today + day
+        text = WEEKDAYS[of] if of < 7 else str(date_of(number - of))
+        like[str(date_of(number))] = text
+    return kinds(*like.items())
+
+
+@settings(max_examples=15)
+@examples(own_days, st.sampled_from(["UTC", "Asia/Kolkata"]))
+def test_whatever_a_calendar_says_a_forecast_stays_one(days, zone):
+    known = calendar_of(days)
+    series = regular(coarse(), NOW)[0]
+    for shape in (YESTERDAY, LAST_WEEK, PROFILE, NO_TIDE):
+        fitted = TidalForecaster(shape=shape).fit(series, zone, (), known)
+        checked(fitted.predict(series, 9 * 288, (0.5, 0.9)))
+    for name, table in tables_of(days_of(series, zone, known), 7).by_name.items():
+        assert np.isfinite(table).all(), name
+
+
+@settings(max_examples=40)
+@examples(own_days, st.integers(2, 28))
+def test_no_table_knows_a_later_day(days, row):
+    """Whatever days are like: a row is made of rows before it."""
+    whole = replace(days_of(regular(coarse(), NOW)[0], "UTC"), kinds=calendar_of(days))
+    changed = whole.z.copy()
+    changed[row:] += 1.0
+    one, other = (tables_of(each, 7).by_name for each in (whole, replace(whole, z=changed)))
+    for name, table in one.items():
+        # the last windows of a day reach over midnight
+        until = -7 if name.startswith("w_") else None
+        np.testing.assert_array_equal(table[:row], other[name][:row], err_msg=name)
+        np.testing.assert_array_equal(table[row, :until], other[name][row, :until], err_msg=name)
+
+
+@lru_cache(maxsize=1)
+def coarse():
+    """Four weeks in steps of five minutes."""
+    return tide(28, step=300.0)
 
 
 def test_a_week_further_on_is_not_taken_for_the_holiday():
