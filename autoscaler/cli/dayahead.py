@@ -16,7 +16,7 @@ from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
 from autoscaler.demand import regular, seen_of
 from autoscaler.errors import ForetideError
-from autoscaler.forecast import foresee
+from autoscaler.forecast import foresee, pinned
 from autoscaler.model import (
     Change,
     Floats,
@@ -173,6 +173,8 @@ def _foreseen(
         events = dates.events(policy.spec, series.end, horizon)
         forecast, reasons, failed = foresee(series, knowledge, events, steps, level)
         doubts = (*doubts, *failed)
+        if forecast is not None:
+            reasons = (*reasons, *pinned(policy.spec.forecast.use, forecast.by))
     if forecast is None:
         said = "; ".join(doubt.sentence for doubt in doubts) or "the history is empty"
         raise ForetideError(f"{policy.key}: nothing to forecast from: {said}")
@@ -213,7 +215,7 @@ def _explained(
             why = (
                 _why_raised(policy, need, demand, change, lead)
                 if raised
-                else _why_lowered(policy, need, change)
+                else _why_lowered(policy, need, change, lead)
             )
             explained.append(Explained(at=change.at, before=before, floor=change.floor, why=why))
         before = change.floor
@@ -222,18 +224,24 @@ def _explained(
 
 def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, lead: float) -> str:
     """Say which demand a raise is for, and how long ahead it comes."""
-    spec = policy.spec
+    spec, ahead = policy.spec, plan.steps_ahead(lead, need.step)
     first = round((change.at - need.start) / need.step)
-    window = need.order[first : first + plan.steps_ahead(lead, need.step) + 1]
-    reaching = np.flatnonzero(window >= change.floor)
-    at = first + (int(reaching[0]) if len(reaching) else int(np.argmax(window)))
-    moment = need.start + at * need.step
+    known = 0
+    if need.least is not None and first <= ahead:  # up to there decided on expected cost
+        known = ahead + 1
+        if change.floor <= need.least:
+            return _by_cost(need.least, lead)
+    if first == 0 and change.floor <= need.now:
+        return f"the newest demand alone needs {need.now}"
+    after = max(first, known)
+    reaching = np.flatnonzero(need.order[after : first + ahead + 1] >= change.floor)
     if not len(reaching):
-        ahead = plan.steps_ahead(lead, need.step) * need.step
-        asked, said = dates.at_least(spec, 0, change.at, ahead)
+        asked, said = dates.at_least(spec, 0, change.at, ahead * need.step)
         if said and asked >= change.floor:
             return said[0].sentence.removesuffix(", 0 without it")
         return "the least that the policy allows"
+    at = after + int(reaching[0])
+    moment = need.start + at * need.step
     near = dates.events(spec, moment, 0.0)
     events = [event.name for event in near if event.first <= moment < event.last]
     during = f" (event {', '.join(events)})" if events else ""
@@ -241,9 +249,17 @@ def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, 
     return f"{value_text(float(demand[at]))}/s expected at {clock}{during} need {need.order[at]}"
 
 
-def _why_lowered(policy: TidePolicy, need: Need, change: Change) -> str:
+def _why_lowered(policy: TidePolicy, need: Need, change: Change, lead: float) -> str:
     """Say why replicas are let go now."""
-    again = duration_text(policy.spec.release.break_even)
     first = round((change.at - need.start) / need.step)
+    ahead = plan.steps_ahead(lead, need.step)
+    if need.least is not None and first <= ahead:
+        return f"{_by_cost(need.least, lead)}, and no more are worth keeping"
+    again = duration_text(policy.spec.release.break_even)
     needed = int(need.order[min(first, len(need.order) - 1)])
-    return f"{needed} needed, and {change.floor + 1} not again within {again}"
+    return f"{needed} needed, and by the median {change.floor + 1} not again within {again}"
+
+
+def _by_cost(least: int, seconds: float) -> str:
+    """Say what the distribution of the next minutes decides."""
+    return f"{least} cost least for what may come within {duration_text(seconds)}"

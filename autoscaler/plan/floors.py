@@ -49,12 +49,13 @@ def path_of(
     `least` is what must be Ready at every step whatever is needed, shape (h,).
     """
     ahead = steps_ahead(lead, need.step)
-    order = largest_ahead(need.order, ahead)
+    needed = need.order.copy()
     keep = largest_ahead(need.keep, ahead + steps_ahead(break_even, need.step))
     if need.least is not None and need.most is not None:
-        # decided on expected cost, as is what can still be ordered within a lead time from now
-        order[: ahead + 1] = need.least
+        # what comes within a lead time is decided on expected cost; what comes after it is not
+        needed[: ahead + 1] = need.least
         keep[: ahead + 1] = max(need.most, need.recent)
+    order = largest_ahead(needed, ahead)
     order[0] = max(order[0], need.now)
     if least is not None:
         order = np.maximum(order, largest_ahead(least, ahead))

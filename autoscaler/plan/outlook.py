@@ -43,13 +43,12 @@ def outlook(  # noqa: PLR0913 - each bound is known to somebody else; all keywor
     changes : the first entry is the floor now, then every change
     """
     spec = policy.spec
-    asked = dates.least(spec, need)
-    wanted = path_of(present, need, lead, spec.release.break_even, asked)
+    wanted = path_of(present, need, lead, spec.release.break_even, dates.least(spec, need))
     wanted = np.concatenate([[present], wanted])
     held = largest_behind(wanted, steps_ahead(looking_back(spec.release.after, row), need.step))[1:]
     least = max(lowest, original if spec.floor.min is None else spec.floor.min)
     most = ceiling if spec.floor.max is None else min(spec.floor.max, ceiling)
     bounded = dates.held(spec, np.maximum(woken(held, need, lead), least), need.start, need.step)
     floors: Ints = np.minimum(bounded, most)
-    first = Change(at=need.start, floor=int(floors[0]))
-    return floors, (first, *changes_of(floors, need.start, need.step))
+    later = changes_of(floors, need.start, need.step)
+    return floors, (Change(at=need.start, floor=int(floors[0])), *later)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given as examples
@@ -91,6 +93,16 @@ def test_a_need_within_the_lead_is_ordered_now(in_steps, floor):
     ahead = np.full(STEPS, 2)
     ahead[in_steps] = 9
     assert make(2, need(ahead), LEAD, BREAK_EVEN).floor == floor
+
+
+def test_what_comes_after_the_lead_is_ordered_a_lead_before_it():
+    """Expected cost decides for what comes within the lead alone, not when later needs are met."""
+    ahead = np.full(STEPS, 2)
+    ahead[10:] = 9
+    by_cost = replace(need(ahead), least=3, most=3)
+    path = path_of(2, by_cost, LEAD, BREAK_EVEN)
+    assert path[:6].tolist() == [3, 3, 3, 3, 9, 9]
+    assert make(2, by_cost, LEAD, BREAK_EVEN).floor == 3
 
 
 @pytest.mark.parametrize(("in_steps", "floor"), [(20, 9), (36, 9), (None, 2)])
