@@ -9,6 +9,7 @@ import numpy as np
 
 from autoscaler.forecast.under_way import ratio_of
 from autoscaler.model import Ahead, Code, Floats, Forecast, Mark, Reason, Series
+from autoscaler.schema.durations import format_duration
 from autoscaler.schema.events import EventWindow
 
 Learnt = Mapping[str, tuple[float, ...]]
@@ -192,14 +193,19 @@ def _reason(
         what += f" as written for it, since {event.like} is not known from the history"
     now = plain.start
     when = (
-        f"from {(event.first - now) / 60:.0f} min from now on"
+        f"in {_minutes(event.first - now)}"
         if event.first > now
-        else f"for {(event.last - now) / 60:.0f} min more"
+        else f"for {_minutes(event.last - now)} more"
     )
     kind = "recurring " if event.recurring else "event "
     return Reason(
         code=Code.RECURRING if event.recurring else Code.EVENT,
-        sentence=f"{kind}{event.name}: {what} {when}: {after[most]:.4g} instead of "
-        f"{before[most]:.4g}",
+        sentence=f"{kind}{event.name}: {what} {when}: {after[most]:.4g}/s instead of "
+        f"{before[most]:.4g}/s",
         numbers=numbers,
     )
+
+
+def _minutes(seconds: float) -> str:
+    """Write a span to the minute: days ahead are no thousand minutes."""
+    return format_duration(round(seconds / 60) * 60) if seconds >= 30 else "less than a minute"

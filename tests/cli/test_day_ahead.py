@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -37,3 +38,17 @@ def test_no_reason_contradicts_its_floor() -> None:
     for change in lowered:
         assert int(re.findall(r"^(\d+) ", change.why)[0]) <= change.floor
         assert f"by the median {change.floor + 1} not again" in change.why
+
+
+def test_an_event_is_told_in_hours_and_with_its_unit() -> None:
+    start, end = (
+        datetime.fromtimestamp(NOW + hours * 3600, UTC).strftime("%Y-%m-%dT%H:%MZ")
+        for hours in (17.2, 20)
+    )
+    of = policy(events=[{"name": "launch", "start": start, "end": end, "factor": 2}])
+    known = learn(of, tide(5), NOW, shapes=FAST)
+    day = look_ahead(of, tide(5), known, target(5), NOW)
+    (told,) = [reason for reason in day.reasons if reason.code is Code.EVENT]
+    assert re.fullmatch(
+        r"event launch: demand x 2 in 17h12m: [\d.]+/s instead of [\d.]+/s", told.sentence
+    )
