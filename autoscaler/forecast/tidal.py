@@ -157,13 +157,15 @@ def days_of(series: Series, zone: str, kinds: Kinds = PLAIN) -> Days:
 def _week(days: Days, expect: Expectation) -> Floats:
     """Expect z from Monday on: today from the days before it, the next six from all there is.
 
-    Each weekday as the next day of its kind, which may be a holiday that is like it.
+    Each weekday as the next day of its kind, which may be a holiday that is like it. A day that is
+    over is evidence for the next when that is like it.
     """
     today = days.count - 1
+    over = days.now == days.per_day and days.kind(today) == days.kind(today + 1)
     rows: list[Floats] = [np.empty(0)] * days.kinds.count
     for ahead in range(7):
         weekday = (days.first + today + ahead) % 7
-        coming_rows = range(today, today + 7 * _WEEKS_AHEAD)
+        coming_rows = range(today + over, today + 7 * _WEEKS_AHEAD)
         row = next((row for row in coming_rows if days.kind(row) == weekday), today + ahead)
         rows[weekday] = expect(row, max(today, 1) if row == today else days.count)
     for kind in range(7, days.kinds.count):

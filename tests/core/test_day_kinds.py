@@ -140,6 +140,16 @@ def a_month():
     return days_of(regular(tide(30), NOW)[0], "UTC")
 
 
+def test_the_second_day_off_is_like_the_first():
+    """Forecast at its midnight: the day off before it is known whole, and the newest Sunday."""
+    given = calm_sundays(calm=[-1])
+    values = given.demand.values.copy()
+    values[-1440:] /= 2  # calmer than any Sunday
+    off = kinds(("2025-11-30", "sunday"), ("2025-12-01", "sunday"))
+    told = at_noon(LAST_WEEK, history(given.demand.times, values), off)
+    np.testing.assert_allclose(told, 5, rtol=0.2)
+
+
 @examples(st.sets(st.integers(0, 34), max_size=12), st.integers(0, 6))
 def test_stand_ins_are_ordinary_and_of_the_kind(odd, like):
     """Whatever days are odd: an ordinary one stands for itself, an odd one finds its like."""
