@@ -115,16 +115,21 @@ def has_moved(seen: Json, now: Json) -> bool:
     """Whether anything that a write relies on is not as it was seen."""
     # one annotation is added to the map; where the map was absent, the target is read once more
     map_lost = "annotations" in seen["metadata"] and "annotations" not in now["metadata"]
-    was, is_now = relied_on(seen), relied_on(now)
-    if was["original"] is None and is_now["original"] == str(is_now["floor"]):
-        # a write that left the floor as it was noted it as the original: a second one on the same
-        # sight notes the same again
-        is_now["original"] = None
-    return map_lost or was != is_now
+    return map_lost or relied_on(seen) != relied_on(now)
+
+
+def only_noted(seen: Json, now: Json) -> bool:
+    """Whether all that moved is that a write left the floor as it was and noted it as the original.
+
+    A second one on the same sight notes the same again, unless it has to read once more.
+    """
+    noted = relied_on(now)["original"] == str(now["spec"]["minReplicas"])
+    return noted and relied_on(seen) | {"original": None} == relied_on(now) | {"original": None}
 
 
 @given(deeds=st.lists(st.tuples(_DEEDS, st.integers(1, 12)), max_size=25))
 @example(deeds=[("annotates", 1), ("observe", 1), ("write", 2), ("write", 2)])
+@example(deeds=[("write", 2), ("write", 1)])
 @settings(max_examples=100)
 def test_only_our_fields_change_and_the_newest_foreign_wish_is_restored(
     cluster: tuple[KubernetesServer, Cluster], deeds: list[tuple[str, int]]
@@ -145,7 +150,7 @@ def test_only_our_fields_change_and_the_newest_foreign_wish_is_restored(
             assert foreign(after) == foreign(before)
             moved = has_moved(seen, before)
             if error is None:
-                assert not moved
+                assert not moved or only_noted(seen, before)
                 assert after["spec"]["minReplicas"] == number
             else:
                 assert after == before
