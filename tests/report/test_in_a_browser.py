@@ -206,3 +206,23 @@ def test_on_paper_nothing_is_cut_off_and_no_page_stays_empty(browser: Any, tmp_p
     # a page and a half of tables, two charts and the facts: none begins on a page of its own
     assert pages <= 3
     tab.close()
+
+
+def test_on_a_phone_a_reason_wraps_instead_of_being_cut_off(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    changes = Table(
+        title="When the floor changes, and why",
+        columns=("time", "floor", "why"),
+        rows=(("Mon 30 Nov 16:48", "10 → 11", "32.2/s expected at 01:00 (event launch) need 11"),),
+        sentences=(2,),
+    )
+    write_html(replace(report(), tables=(changes,)), path)
+    width, height = SIZES["phone"]
+    tab = browser.new_page(viewport={"width": width, "height": height})
+    tab.set_default_timeout(PATIENCE)
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("html[data-ready]")
+    assert tab.evaluate(
+        "[...document.querySelectorAll('.scroll')].every(s => s.scrollWidth <= s.clientWidth)"
+    )
+    tab.close()
