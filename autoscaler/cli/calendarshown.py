@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from autoscaler.cli.options import in_zone
-from autoscaler.cli.understood import effect_of
+from autoscaler.cli.understood import effect_of, ramp_of
 from autoscaler.policy import TidePolicy
 from autoscaler.report import Table
 from autoscaler.schema import calendar as calendars
@@ -103,8 +103,9 @@ def picture_of(ahead: CalendarAhead) -> str:
         week = [monday + timedelta(days=i) for i in range(7)]
         shown = [day for day in week if ahead.first <= day <= ahead.last]
         begun = [day for day in shown if day.day == 1 or day == ahead.first]
+        # three signs are all that a day can have
         cells = (
-            f"{day.day:>2}{signs.get(day, '')[:2]:<3}" if day in shown else " " * 5 for day in week
+            f"{day.day:>2}{signs.get(day, ''):<3}" if day in shown else " " * 5 for day in week
         )
         month = f"{begun[-1]:%b %Y}" if begun else ""
         lines.append(f"{month:<8} {''.join(cells)}".rstrip())
@@ -143,7 +144,12 @@ def tables_of(ahead: CalendarAhead) -> tuple[Table, ...]:
         for day in ahead.special
     )
     events = tuple(
-        (_moment(d.start, ahead.zone), _moment(d.end, ahead.zone), effect_of(d.event), d.event.name)
+        (
+            _moment(d.start, ahead.zone),
+            _moment(d.end, ahead.zone),
+            effect_of(d.event) + ramp_of(d.start - d.first, d.last - d.end),
+            d.event.name,
+        )
         for d in ahead.events
     )
     recurring = tuple(

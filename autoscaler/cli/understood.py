@@ -90,16 +90,17 @@ def _events(policy: TidePolicy) -> Iterator[Understood]:
         start, end = (in_zone(when, zone) for when in (begin, close))
         value = (
             f"{event.name}: {effect_of(event)} from {start:%a %Y-%m-%d %H:%M %z} "
-            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(close - begin)}{_ramp(event)}"
+            f"to {end:%a %Y-%m-%d %H:%M %z}, {format_duration(close - begin)}"
+            f"{ramp_of(event.ramp.before, event.ramp.after)}"
         )
         yield Understood(name=f"events[{at}]", value=value, given=True)
 
 
-def _ramp(event: Event) -> str:
-    """Say how an event comes and goes; "" when at once, or as the one that it is like."""
+def ramp_of(before: float, after: float) -> str:
+    """Say how an event comes and goes, both in seconds; "" when at once."""
     shown = [
         f"{format_duration(seconds)} {side}"
-        for seconds, side in ((event.ramp.before, "before"), (event.ramp.after, "after"))
+        for seconds, side in ((before, "before"), (after, "after"))
         if seconds
     ]
     return f", ramp {' and '.join(shown)}" if shown else ""

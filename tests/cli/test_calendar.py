@@ -57,6 +57,25 @@ def test_it_draws_the_weeks_and_names_the_sources(tmp_path: Path, capsys) -> Non
     assert "Warning" not in out
 
 
+def test_a_ramp_is_told_and_no_sign_of_a_day_is_lost(tmp_path: Path, capsys) -> None:
+    given = file(
+        tmp_path,
+        "calendar: {days: [{date: 2026-09-23, like: sunday}]}",
+        "events:",
+        '  - {name: sale, start: "2026-09-23T08:00", end: "2026-09-23T20:00", factor: 3,'
+        " ramp: {before: 4h, after: 90m}}",
+        '  - {name: again, start: "2026-09-26T08:00", end: "2026-09-26T20:00", like: sale}',
+        '  - {name: board, start: "2026-09-23T09:00", end: "2026-09-23T18:00", hold: true}',
+    )
+    assert run(["calendar", "-f", given, "--at", "2026-09-21T00:00+08:00", "--days", "7"]) == 0
+    out = capsys.readouterr().out
+    assert "Sep 2026 21   22   23o*!24   25   26*  27" in out
+    # the line is folded at 80 columns
+    assert "× 3, ramp 4h before and" in out
+    assert "as sale, ramp 4h before and" in out
+    assert out.count("1h30m after") == 2
+
+
 def test_what_is_not_published_is_a_doubt(tmp_path: Path, capsys) -> None:
     given = file(tmp_path, "calendar: {country: CN}")
     at = ["--at", "2058-12-01T00:00+08:00"]  # three years with swaps before it there are not
