@@ -288,9 +288,10 @@ def test_slots_follow_the_kind_of_the_wall_clock_day():
 
 
 def test_knowledge_knows_the_policys_calendar():
-    of = policy(calendar={"days": [{"date": "2025-12-01", "like": "sunday"}]})
+    use = {"use": "profile"}
+    of = policy(calendar={"days": [{"date": "2025-12-01", "like": "sunday"}]}, forecast=use)
     given = calm_sundays(14)
-    plain, told = (learn(each, given, NOW, shapes=FAST) for each in (policy(), of))
+    plain, told = (learn(each, given, NOW, shapes=FAST) for each in (policy(forecast=use), of))
     series = regular(given, NOW)[0]
     noon = [k.fitted.predict(series, 800, (0.5,)).at(0.5)[720] for k in (plain, told)]
     assert noon[1] < 0.8 * noon[0]
