@@ -65,7 +65,7 @@ def asking(url: str) -> Ask:
         times = {"start": end - (points - 1) * step, "end": end, "step": step}
         text = urllib.parse.urlencode({"query": query, **times})
         try:
-            with urllib.request.urlopen(f"{url}/api/v1/query_range?{text}", timeout=20) as answer:
+            with urllib.request.urlopen(f"{url}/api/v1/query_range?{text}", timeout=60) as answer:
                 data = json.load(answer)["data"]
         except urllib.error.HTTPError as error:
             with error:
