@@ -17,11 +17,15 @@ def resolution(days: Days) -> float:
 
     A recording rule of ten minutes, read every minute, tells one thing ten times: whoever counts
     its minutes counts evidence that is not there. A load that changes only now and then, like a
-    batch on the hour, has no rows: nothing is known of a value that stays. 0.0 where there are none.
+    batch on the hour, has no rows: nothing is known of a value that stays.
 
     Parameters
     ----------
     days : shape (d, per_day); rows must divide the day
+
+    Returns
+    -------
+    seconds; 0.0 where there are no rows
     """
     flat = days.z[-_NEWEST:].ravel()
     change = np.nan_to_num(np.abs(np.diff(flat, prepend=flat[:1])), nan=0.0)

@@ -45,6 +45,9 @@ REPLAYED_DAYS = 14
 BLOCKS = 4
 """Times within the replayed days at which corrections and quantiles are learnt anew."""
 
+READ = 0.75
+"""Share of a day that must have been read for it to be judged."""
+
 _KEPT_LEADS = 24  # leads at which the median is looked up; between two the tide is all but flat
 
 
@@ -91,8 +94,9 @@ class Judge:
         )
         self.whole = days.count if days.now == days.per_day else days.count - 1
         self._demand = _bridged(days)
+        self._read = (~np.isnan(days.z)).mean(axis=1) >= READ
         self._asked = asked_of(spec, days, self._lead)
-        self._ideal: dict[tuple[int, int], Replayed] = {}
+        self._ideal: dict[tuple[int, int, int], Replayed] = {}
 
     def trial(self, misses: Misses) -> Trial | None:
         """Floors that the candidate would have set; None when no day can be replayed."""
@@ -147,9 +151,17 @@ class Judge:
         window = plan.steps_ahead(HPA_WINDOW, self.service.step) + 1
         return PlainHpa(target=target, window=window)
 
+    def judged(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which rows say who was right: most of them was read. All of them where none was.
+
+        An event's days and an outage's are bridged by a line, on which no tide is best.
+        """
+        read: NDArray[np.bool_] = self._read[rows]
+        return read if read.any() else np.ones(len(rows), dtype=bool)
+
     def ideal(self, rows: NDArray[np.int64]) -> Replayed:
-        """Replay the clairvoyant on consecutive days, kept: all are read against it."""
-        span = int(rows[0]), int(rows[-1])
+        """Replay the clairvoyant on days one after another, kept: all are read against it."""
+        span = int(rows[0]), int(rows[-1]), len(rows)
         if span not in self._ideal:
             demand = self.demand_on(rows)
             self._ideal[span] = replay(demand, clairvoyant(demand, self.service), self.service)
@@ -157,7 +169,8 @@ class Judge:
 
     def scores(self, trial: Trial, since: int = 0) -> Floats:
         """Score of every order level on the trial's days from row `since` on."""
-        used = trial.rows >= since
+        used = np.flatnonzero(trial.rows >= since)
+        used = used[self.judged(trial.rows[used])]
         demand = self.demand_on(trial.rows[used])
         floors = trial.floors[:, used].reshape(len(trial.floors), -1)
         run = replay(demand, floors, self.service)
@@ -169,12 +182,13 @@ class Judge:
             self.service.price,
         )
 
-    def daily(self, trial: Trial, rows: NDArray[np.int64]) -> tuple[Daily, ...]:
-        """Account for every candidate of a trial on some of its days, day by day."""
+    def daily(self, trial: Trial, rows: NDArray[np.int64]) -> Daily:
+        """Account for a trial of one candidate on some of its days, day by day."""
+        rows = rows[self.judged(rows)]
         demand = self.demand_on(rows)
-        floors = trial.floors[:, np.isin(trial.rows, rows)].reshape(len(trial.floors), -1)
+        floors = trial.floors[:, np.isin(trial.rows, rows)].reshape(1, -1)
         run = replay(demand, floors, self.service)
-        return daily(run, demand, self.service, self._days.per_day)
+        return daily(run, demand, self.service, self._days.per_day)[0]
 
     def _order_and_keep(
         self, misses: Misses, block: NDArray[np.int64], response: Response

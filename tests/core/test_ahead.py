@@ -31,7 +31,7 @@ from autoscaler.forecast.ahead import (
     strip_of,
     tables_of,
 )
-from autoscaler.forecast.ahead.features import before, recent_features
+from autoscaler.forecast.ahead.features import before, recent_features, running
 from autoscaler.forecast.ahead.model import predict_newest
 from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
 from autoscaler.forecast.tidal import days_of
@@ -257,7 +257,7 @@ class TestRegressions:
         np.testing.assert_allclose(gradient[found > 0], 0, atol=0.1)
 
     def test_means_before_each_origin(self):
-        np.testing.assert_allclose(before(np.array([1.0, 2.0, 6.0, 4.0]), 2), [1, 1, 1.5, 4, 5])
+        np.testing.assert_allclose(before(running(np.array([1.0, 2.0, 6.0, 4.0])), 2), [1, 1, 1.5, 4, 5])
 
 
 def test_a_decision_computes_the_last_row_of_what_a_fit_sees():

@@ -24,7 +24,7 @@ from autoscaler.forecast import (
     TidalForecaster,
     kinds_of,
 )
-from autoscaler.forecast.ahead.tables import tables_of
+from autoscaler.forecast.ahead.tables import SEASON, filled, tables_of
 from autoscaler.forecast.clock import wall_seconds
 from autoscaler.forecast.foresee import checked
 from autoscaler.forecast.kinds import PLAIN, Kinds
@@ -244,8 +244,36 @@ def test_tables_of_the_distributions_ahead_know_kinds():
     for name in ("week_ago", "w_week_ago", "weekly", "w_weekly"):
         assert past[name][monday, noon] > untold[name][monday, noon] + 0.1
         assert coming[name][monday, noon] < past[name][monday, noon] - 0.4
-    for name in ("daily", "yesterday", "w_daily", "high"):
-        np.testing.assert_array_equal(past[name], untold[name])
+    sunday, tuesday = -3, -1
+    for name in ("daily", "exact", "yesterday", "w_daily", "w_yesterday", "w_high"):
+        # a holiday has the Saturday before it that a Sunday has; Tuesday has an ordinary Monday
+        np.testing.assert_array_equal(coming[name][monday], past[name][sunday])
+        assert coming[name][tuesday, noon] > past[name][tuesday, noon] - 0.3
+        assert (past[name][-9] >= untold[name][-9] - 1e-9).all()  # the day after that holiday
+    assert coming[SEASON][monday, noon] < past[SEASON][monday, noon] - 0.4
+
+
+def test_a_hole_is_filled_by_the_same_weekday_and_what_is_to_come_by_yesterday():
+    """A Monday that was not read is not a Sunday."""
+    values = calm_sundays().demand.values.copy()
+    values[-7 * 1440 : -6 * 1440] = np.nan
+    given = regular(history(calm_sundays().demand.times, values), MONDAY)[0]
+    days = days_of(given, "UTC")
+    np.testing.assert_array_equal(filled(days)[-7], days.z[-14])
+    begun = days_of(regular(calm_sundays(until=MONDAY + HOUR), MONDAY + HOUR)[0], "UTC")
+    np.testing.assert_array_equal(filled(begun)[-1, 60:], begun.z[-2, 60:])
+    holiday = replace(begun, kinds=kinds(("2025-12-01", "friday")))
+    np.testing.assert_array_equal(filled(holiday)[-1, 60:], begun.z[-4, 60:])
+
+
+def test_yesterday_comes_again_as_far_as_today_is_like_it():
+    """On a Sunday no Saturday comes again; on a Monday Sunday does, and last Monday."""
+    given = regular(calm_sundays(until=MONDAY - DAY), MONDAY - DAY)[0]
+    tables = tables_of(days_of(given, "UTC"), 30).by_name
+    sunday, monday, noon = -2, -1, 12 * 60
+    assert tables["w_yesterday"][sunday, noon] > tables[SEASON][sunday, noon] + 0.3
+    np.testing.assert_allclose(tables[SEASON][sunday], tables["w_week_ago"][sunday], atol=0.05)
+    np.testing.assert_array_equal(tables[SEASON][monday], tables["w_week_ago"][monday])
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])

@@ -207,3 +207,14 @@ class TestThePriceOfLateness:
         )
         late = low["no-tide@0.5"]
         assert high["no-tide@0.5"] > 2 * late  # the median is late at every rise
+
+
+def test_days_that_were_not_read_judge_nobody():
+    """37 hours without a sample: no candidate is better or worse for them."""
+    given = tide(14)
+    values = given.demand.values.copy()
+    values[-6 * 1440 + 480 : -6 * 1440 + 480 + 37 * 60] = np.nan
+    holed = history(given.demand.times, values)
+    whole, part = (learn(policy(), each, NOW, shapes=FAST).scores for each in (given, holed))
+    for name in ("no-tide@0.95", "profile@0.95", "yesterday@0.95"):
+        assert part[name] == pytest.approx(whole[name], rel=0.1), name

@@ -80,18 +80,23 @@ class Strip:
         return row
 
 
-def before(values: Floats, width: int) -> Floats:
-    """Mean of the `width` steps before each origin, shape (n + 1,); of fewer at the start."""
-    n = len(values)
-    sums = np.empty(n + 1)
+def running(values: Floats) -> Floats:
+    """Sum all steps before each origin, shape (n + 1,): what `before` takes means of."""
+    sums = np.empty(len(values) + 1)
     sums[0] = 0.0
     np.cumsum(values, out=sums[1:])
+    return sums
+
+
+def before(sums: Floats, width: int) -> Floats:
+    """Mean of the `width` steps before each origin, shape (n + 1,); of fewer at the start."""
+    n = len(sums) - 1
     result = np.empty(n + 1)
     width = min(width, n)
     result[width:] = (sums[width:] - sums[: n + 1 - width]) / width
     if width > 1:
         result[1:width] = sums[1:width] / np.arange(1, width)
-    result[0] = values[0] if n else 0.0
+    result[0] = sums[1] if n else 0.0
     return result
 
 
@@ -105,16 +110,17 @@ def recent_features(strip: Strip, aim: Aim) -> Floats:
     """Read the last minutes at every origin, the same for every aim, shape (12, n + 1)."""
     z, steps = strip.z, aim.steps
     since = z - strip.own
-    now, two, five = before(z, 1), before(z, steps(2)), before(z, steps(5))
+    sums, usual = running(z), running(since[0])
+    now, two, five = (before(sums, width) for width in (1, steps(2), steps(5)))
     return np.stack(
         [
             now,
-            *(before(since[0], steps(minutes)) for minutes in (5, 20, 60)),
+            *(before(usual, steps(minutes)) for minutes in (5, 20, 60)),
             two - lagged(two, steps(2)),
             five - lagged(five, steps(5)),
             five,
-            *(before(z, steps(minutes)) for minutes in (20, 60)),
-            *(before(change, 1) for change in since[1:]),
+            *(before(sums, steps(minutes)) for minutes in (20, 60)),
+            *(before(running(change), 1) for change in since[1:]),
         ]
     )
 
@@ -122,7 +128,7 @@ def recent_features(strip: Strip, aim: Aim) -> Floats:
 def location_features(strip: Strip, aim: Aim, recent: Floats) -> Floats:
     """Features of the location, shape (k, n + 1)."""
     tables = [strip.table(name) for name in aim.names]
-    tide = tables[0] - before(strip.own[0], 1)
+    tide = tables[0] - before(running(strip.own[0]), 1)
     return np.stack([*tables, *recent, tide, np.ones(len(tide))])
 
 
@@ -150,7 +156,8 @@ def scale_features(
     location : shape (n + 1,)
     """
     span = aim.reach + 1  # from an origin until its error is finished; younger ones are not known
-    finished = lagged(errors, span)  # at origin t: the newest error that is known then
+    # at origin t: the newest error that is known then
+    finished = running(lagged(errors, span))
     return np.stack(
         [
             np.ones(len(errors)),

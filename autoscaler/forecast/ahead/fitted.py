@@ -9,7 +9,7 @@ import numpy as np
 
 from autoscaler.forecast.ahead.features import Aim, Strip, recent_features
 from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_newest
-from autoscaler.forecast.ahead.tables import NAMES, OWN, Tables
+from autoscaler.forecast.ahead.tables import NAMES, OWN, SEASON, Tables
 from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.forecast.days import Days, trusted
 from autoscaler.forecast.tidal import GROWTH, Tidal, newest_of
@@ -20,9 +20,6 @@ BACK = 5 * 3600.0
 which was forecast from an hour before it."""
 
 _ROWS = 4  # days of tables that are kept: yesterday, today, and the two to come
-
-SEASON = ("w_yesterday", "w_week_ago")
-"""Tables of the windows that may raise the floor: what came then may well come again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +109,7 @@ class TideAhead:
             weights=MASSES,
             lead=lead,
             window=window,
-            ago=float(np.exp(max(strip.table(name)[-1] for name in SEASON)) - shift),
+            ago=float(np.exp(strip.table(SEASON)[-1]) - shift),
             after=self.reach.lead * step,
             until=self.reach.window * step,
         )

@@ -91,10 +91,11 @@ def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
     error[:skip] = level
     clocks = _clocks(error, days, per_day, aim.reach, level)
     features = scale_features(strip, error, _at_clock(clocks, origins, aim), x, where, aim)
-    scale = nonnegative(features[:, rows], error[rows], weight / level**2)
+    seen, missed = features[:, rows], error[rows]
+    scale = nonnegative(seen, missed, weight / level**2)
     for _ in range(2):  # large errors are uncertain themselves: weigh by what they should be
-        expected = np.maximum(scale @ features[:, rows], _LEAST * level)
-        scale = nonnegative(features[:, rows], error[rows], weight / expected**2)
+        expected = np.maximum(scale @ seen, _LEAST * level)
+        scale = nonnegative(seen, missed, weight / expected**2)
     spread = np.maximum(scale @ features, _LEAST * level)
     centres, tails = _tails(
         ((future - where) / spread)[usable],

@@ -2,6 +2,10 @@
 
 A row past midnight may use the day before it up to the same clock time and no further, so that a
 forecast made before midnight is fitted on what it would have known.
+
+A day that is not like its weekday (a holiday, a swapped working day) is evidence for days like it
+alone: before other days its weekday's newest ordinary row stands for it, and its own tables are
+those of the newest ordinary day that it is like.
 """
 
 from __future__ import annotations
@@ -20,7 +24,10 @@ _WEEK = 7
 
 POINT = ("daily", "sharp", "exact", "weekly", "yesterday", "week_ago", "high", "second")
 WINDOW = ("w_daily", "w_weekly", "w_yesterday", "w_week_ago", "w_high", "w_second")
-NAMES = (*POINT, *WINDOW)
+SEASON = "w_season"
+"""Windows of yesterday and a week ago: what may come again, though no distribution says so."""
+
+NAMES = (*POINT, *WINDOW, SEASON)
 
 OWN = ("daily", "sharp", "yesterday", "week_ago")
 """Tables against which the last minutes are held, at their own time."""
@@ -47,55 +54,87 @@ class Tables:
 
 def tables_of(days: Days, window: int) -> Tables:
     """Tables of every day there is and of the two to come; `window` in steps."""
-    z = filled(days.z)
-    flat = z.ravel()
-    ahead = forward_max(np.concatenate([flat, np.full(window, flat[-1])]), window)[: len(flat)]
-    windows = ahead.reshape(z.shape)
-    before = np.arange(len(z) + 2) - 1
-    alike = np.array([next(iter(days.alike(d, len(z), 1)), -1) for d in range(len(z) + 2)])
+    z = filled(days)
+    count = len(z)
+    before = np.arange(count + 2) - 1
+    alike = np.array([next(iter(days.alike(d, count, 1)), -1) for d in range(count + 2)])
     wide, narrow, high = (max(1, round(s / days.step)) for s in (_WIDE, _NARROW, _HIGH))
-    around = centred_max(z, high)
-    first, second = _two_highest(around)
-    w_first, w_second = _two_highest(windows)
-    by_name = {
-        "daily": _faded(smoothed(z, wide), before, _DECAY),
-        "sharp": _faded(smoothed(z, narrow), before, _SHARP_DECAY),
-        "exact": _faded(z, before, _SHARP_DECAY),
+    windows = _windows(z, window)
+    weekly = {
         "weekly": _faded(smoothed(z, wide), alike, _DECAY),
-        "yesterday": _ago(z, before),
         "week_ago": _ago(z, alike),
+        "w_weekly": _faded(windows, alike, _DECAY),
+        "w_week_ago": _ago(windows, alike),
+    }
+    season = _season(_ago(windows, before), weekly["w_weekly"], weekly["w_week_ago"])
+    usual = np.array([days.usual(d) for d in range(count)])
+    odd = bool((usual != np.arange(count)).any())
+    ordinary = z[usual] if odd else z
+    windows = _windows(ordinary, window) if odd else windows
+    first, second = _two_highest(centred_max(ordinary, high))
+    w_first, w_second = _two_highest(windows)
+    daily = {
+        "daily": _faded(smoothed(ordinary, wide), before, _DECAY),
+        "sharp": _faded(smoothed(ordinary, narrow), before, _SHARP_DECAY),
+        "exact": _faded(ordinary, before, _SHARP_DECAY),
+        "yesterday": _ago(ordinary, before),
         "high": first,
         "second": second,
         "w_daily": _faded(windows, before, _DECAY),
-        "w_weekly": _faded(windows, alike, _DECAY),
         "w_yesterday": _ago(windows, before),
-        "w_week_ago": _ago(windows, alike),
         "w_high": w_first,
         "w_second": w_second,
     }
-    return Tables(z=z, by_name=by_name)
+    stand = np.array([days.stand_in(d) for d in range(count + 2)])
+    if (stand != np.arange(count + 2)).any():
+        daily = {name: rows[stand] for name, rows in daily.items()}
+    return Tables(z=z, by_name=daily | weekly | {SEASON: season})
 
 
-def filled(z: Floats) -> Floats:
-    """Fill holes from the day before at the same time, in the first by the last known value."""
-    if not np.isnan(z).any():
-        return z
-    result = z.copy()
-    for d in range(len(result)):
-        row = result[d]
+def _windows(z: Floats, window: int) -> Floats:
+    """Largest of each slot and the `window` after it, over midnight too, same shape."""
+    flat = z.ravel()
+    ahead = forward_max(np.concatenate([flat, np.full(window, flat[-1])]), window)
+    return ahead[: len(flat)].reshape(z.shape)
+
+
+def _season(yesterday: Floats, weekly: Floats, week_ago: Floats) -> Floats:
+    """Windows that may come again, by row: a week ago, and yesterday as far as today is like it.
+
+    On a Saturday a Friday comes again lower by what the weekly tables say of the two.
+    """
+    usual = np.vstack([weekly[:1], weekly[:-1]])
+    likely: Floats = np.minimum(yesterday, yesterday + weekly - usual)
+    return np.maximum(likely, week_ago)
+
+
+def filled(days: Days) -> Floats:
+    """Fill holes from the newest day like it at the same time, else from the day before it.
+
+    In the first day, where neither is, by the last known value. What is still to come of today is
+    first of all like yesterday, unless one of the two is like no day of its own.
+    """
+    if not np.isnan(days.z).any():
+        return days.z
+    z = days.z.copy()
+    for d, row in enumerate(z):
+        today = d == days.count - 1 and not (days.odd(d) or days.odd(d - 1))
+        if today and d:
+            row[days.now :] = z[d - 1, days.now :]
+        for source in (*days.alike(d, d, 1), d - 1):
+            holes = np.isnan(row)
+            if source >= 0 and holes.any():
+                row[holes] = z[source][holes]
         holes = np.isnan(row)
         if not holes.any():
             continue
-        if d:
-            row[holes] = result[d - 1][holes]
+        known = np.flatnonzero(~holes)
+        if len(known):
+            at = np.clip(np.searchsorted(known, np.arange(len(row)), "right") - 1, 0, None)
+            row[:] = row[known[at]]
         else:
-            known = np.flatnonzero(~holes)
-            if len(known):
-                before = np.clip(np.searchsorted(known, np.arange(len(row)), "right") - 1, 0, None)
-                row[:] = row[known[before]]
-            else:
-                row[:] = z[~np.isnan(z)][0]
-    return result
+            row[:] = days.z[~np.isnan(days.z)][0]
+    return z
 
 
 def smoothed(z: Floats, reach: int) -> Floats:

@@ -1,0 +1,89 @@
+"""When a bolder candidate takes the place of the usual one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from autoscaler.forecast import FAST
+from autoscaler.replay.doubt import Daily
+from autoscaler.schema.candidates import AHEAD
+from autoscaler.tune.evidence import AWAITED, CALM, ENOUGH, beyond_doubt
+from autoscaler.tune.lesson import study
+from tests.core.given import NOW, history, policy, tide
+
+CAME = 1000.0
+
+
+def account(cost: object, late: object = 0.0, days: int = 14) -> Daily:
+    return Daily(
+        cost=np.broadcast_to(np.asarray(cost, dtype=float), days).copy(),
+        late=np.broadcast_to(np.asarray(late, dtype=float), days).copy(),
+        came=np.full(days, CAME),
+    )
+
+
+def test_less_every_day_is_beyond_doubt():
+    """By hand: 0.9 of the cost, and one pseudo day's late requests more, spread over 14 days."""
+    more = (1 + 100 * 3 * AWAITED / 14) / (1 + 100 * AWAITED / 14)
+    found = beyond_doubt(account(10.0), account(9.0), 3.0, 1.0)
+    assert found == pytest.approx(math.log(0.9 * more))
+
+
+def test_a_little_less_is_not_worth_what_may_yet_come():
+    assert beyond_doubt(account(10.0), account(9.9), 3.0, 1.0) > 0
+    assert beyond_doubt(account(10.0), account(9.9), 1.5, 1.0) < 0
+
+
+def test_bolder_asks_for_more():
+    found = [beyond_doubt(account(10.0), account(9.0), bold, 1.0) for bold in (1.0, 3.0, 9.0)]
+    assert found == sorted(found)
+    assert found[0] < found[-1]
+
+
+def test_what_is_less_on_some_days_alone_is_in_doubt():
+    wild = [4.0, 16.0] * 7
+    assert beyond_doubt(account(10.0), account(wild), 1.0, 1.0) > 0
+
+
+def test_late_requests_end_it():
+    hour = np.where(np.arange(14) == 5, CAME * 14 * CALM * 1.01, 0.0)
+    assert beyond_doubt(account(10.0), account(5.0, hour), 1.0, 1.0) == math.inf
+    assert beyond_doubt(account(10.0), account(5.0, 0.5 * hour), 1.0, 1.0) < math.inf
+
+
+def test_few_days_tell_nothing():
+    few = ENOUGH - 1
+    assert beyond_doubt(account(10.0, days=few), account(5.0, days=few), 1.0, 1.0) == math.inf
+    assert beyond_doubt(account(10.0, days=ENOUGH), account(5.0, days=ENOUGH), 1.0, 1.0) < 0
+
+
+def learnt(given):
+    lesson = study(policy(floor={"min": 1}), given, NOW, shapes=FAST)
+    return lesson, lesson.best(lesson.drawn)
+
+
+def test_a_clean_tide_needs_no_more_than_its_profile():
+    lesson, best = learnt(tide(28))
+    assert best.forecaster != AHEAD
+    usual = next(of for of in lesson.scores if of.forecaster == AHEAD and round(of.rule, 1) == 23.4)
+    assert lesson.scores[best] < lesson.scores[usual]
+
+
+def test_flashes_that_nobody_foresees_keep_the_usual_one():
+    given = tide(28)
+    drawn = np.random.default_rng(5)
+    values = given.demand.values.copy()
+    for at in drawn.integers(0, len(values) - 60, size=40):
+        values[at : at + 30] *= 3.0
+    _, best = learnt(history(given.demand.times, values))
+    assert best.forecaster == AHEAD
+    assert round(best.rule, 1) == 23.4
+
+
+def test_on_a_week_the_usual_one_stands():
+    lesson, best = learnt(tide(8))
+    assert lesson.replayed < ENOUGH
+    assert best.forecaster == AHEAD
