@@ -257,7 +257,8 @@ class TestRegressions:
         np.testing.assert_allclose(gradient[found > 0], 0, atol=0.1)
 
     def test_means_before_each_origin(self):
-        np.testing.assert_allclose(before(running(np.array([1.0, 2.0, 6.0, 4.0])), 2), [1, 1, 1.5, 4, 5])
+        sums = running(np.array([1.0, 2.0, 6.0, 4.0]))
+        np.testing.assert_allclose(before(sums, 2), [1, 1, 1.5, 4, 5])
 
 
 def test_a_decision_computes_the_last_row_of_what_a_fit_sees():

@@ -1,4 +1,7 @@
-"""Recurring windows and holds: computed from the moment, so that nothing missed loses anything."""
+"""Recurring windows and holds: computed from the moment, so that nothing missed loses anything.
+
+Long since every kind of window meets every kind of clock change.
+"""
 
 from __future__ import annotations
 
