@@ -1,6 +1,6 @@
 """Recurring windows and holds: computed from the moment, so that nothing missed loses anything.
 
-Long since every kind of window meets every kind of clock change.
+It is long since every kind of window meets every kind of clock change.
 """
 
 from __future__ import annotations
