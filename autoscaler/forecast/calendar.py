@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from autoscaler.forecast.under_way import ratio_of
+from autoscaler.forecast.under_way import GROWS, NONE, compared, ratio_of
 from autoscaler.model import Ahead, Code, Floats, Forecast, Mark, Reason, Series
 from autoscaler.schema.durations import format_duration
 from autoscaler.schema.events import EventWindow
+
+_NEAR = 3600.0  # seconds: what is decided now is for that
 
 Learnt = Mapping[str, tuple[float, ...]]
 """Demand against an ordinary day along past events, by their name (`Knowledge.events`)."""
@@ -56,18 +59,10 @@ def raised(
     if not coming:
         return forecast, ()
     times: Floats = forecast.start + forecast.step * np.arange(steps, dtype=np.float64)
-    factors, absolute = np.ones(steps), []
-    for event in coming:
-        path = None if learnt is None else learnt.get(event.like)
-        if path is not None:
-            factors *= _along(event, path, times, forecast.step)
-        elif event.demand is not None:
-            absolute.append((_share(event, times, forecast.step), event.demand))
-        else:
-            factors *= 1 + (event.factor - 1) * _share(event, times, forecast.step)
+    factors, absolute = _effects(coming, learnt, times, forecast.step)
     corrected: tuple[Reason, ...] = ()
     if series is not None and not any(share[0] > 0 for share, _ in absolute):
-        factors, corrected = _corrected(forecast, coming, factors, series)
+        factors, corrected = _corrected(forecast, coming, learnt, factors, series)
     changed = replace(forecast, quantiles=_towards(forecast.quantiles * factors, absolute))
     if forecast.ahead is not None:
         moved = _raised_ahead(forecast.ahead, factors, absolute, forecast.step, changed.at(0.5))
@@ -76,16 +71,39 @@ def raised(
     return changed, (*reasons, *corrected)
 
 
+def _effects(
+    events: list[EventWindow], learnt: Learnt | None, times: Floats, step: float
+) -> tuple[Floats, list[tuple[Floats, float]]]:
+    """Give the product of factors at each time, and shares of what demand is said to be."""
+    factors, absolute = np.ones(len(times)), []
+    for event in events:
+        path = None if learnt is None else learnt.get(event.like)
+        if path is not None:
+            factors *= _along(event, path, times, step)
+        elif event.demand is not None:
+            absolute.append((_share(event, times, step), event.demand))
+        else:
+            factors *= 1 + (event.factor - 1) * _share(event, times, step)
+    return factors, absolute
+
+
 def _corrected(
-    forecast: Forecast, coming: list[EventWindow], factors: Floats, series: Series
+    forecast: Forecast,
+    coming: list[EventWindow],
+    learnt: Learnt | None,
+    factors: Floats,
+    series: Series,
 ) -> tuple[Floats, tuple[Reason, ...]]:
     """Correct the factors of what is under way by what came since it began."""
     now, step = forecast.start, forecast.step
     running = [event for event in coming if event.start <= now < event.end]
     if not running:
         return factors, ()
-    expected = float(forecast.at(0.5)[0] * factors[0])
-    ratio = ratio_of(series, max(event.start for event in running), expected)
+    begun = max(event.start for event in running)
+    # of the same minutes as what came: a path that falls steeply was higher then than it is now
+    back: Floats = now - step * np.arange(1, compared(now - begun, step) + 1, dtype=np.float64)
+    expected = float(forecast.at(0.5)[0] * _effects(coming, learnt, back, step)[0].mean())
+    ratio = ratio_of(series, begun, expected)
     if abs(ratio - 1) < 0.01:
         return factors, ()
     times: Floats = now + step * np.arange(len(factors), dtype=np.float64)
@@ -98,7 +116,12 @@ def _corrected(
         f"taken x {ratio:.3g} while it lasts",
         numbers={"expected": expected, "ratio": ratio},
     )
-    return factors * (1 + (ratio - 1) * inside), (reason,)
+    moved = factors * (1 + (ratio - 1) * inside)
+    if ratio > 1:
+        # against a minute of which next to nothing was expected everything is huge
+        near = float(forecast.at(0.5)[: math.ceil(_NEAR / step)].max())
+        moved = np.maximum(factors, np.minimum(moved, GROWS * ratio * expected / max(near, NONE)))
+    return moved, (reason,)
 
 
 def _share(event: EventWindow, times: Floats, step: float) -> Floats:

@@ -20,6 +20,7 @@ from autoscaler.schema.events import EventWindow
 _PART = 900.0  # seconds: a quarter of an hour has demand enough to be divided
 _PARTS = 96
 _KNOWN = 0.5  # of the parts; with less, what is written for the event counts
+_ASIDE = 2  # parts to each side of one that say what it would have been without a dip
 _MOST = 1000.0  # as a factor may be written
 
 
@@ -62,8 +63,22 @@ def _path(series: Series, days: Days, event: EventWindow) -> Iterator[tuple[floa
     if sound.sum() < _KNOWN * parts:
         return
     at = np.flatnonzero(sound)
-    factors = np.interp(np.arange(parts), at, came[at] / expected[at])
+    factors = _whole(np.interp(np.arange(parts), at, came[at] / expected[at]))
     yield tuple(float(factor) for factor in np.clip(factors, 0.0, _MOST))
+
+
+def _whole(path: Floats) -> Floats:
+    """Fill dips of up to two parts: half an hour in which nothing arrived is not what it was like.
+
+    Peaks stay: they may be what the event was.
+    """
+    if len(path) < 2 * _ASIDE + 1:
+        return path
+    around = np.lib.stride_tricks.sliding_window_view(
+        np.pad(path, _ASIDE, mode="reflect"), 2 * _ASIDE + 1
+    )
+    whole: Floats = np.maximum(path, np.median(around, axis=1))
+    return whole
 
 
 def _usual(series: Series, days: Days, first: int, last: int) -> Floats | None:

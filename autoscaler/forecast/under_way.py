@@ -22,10 +22,19 @@ BELIEVED_MORE, BELIEVED_LESS = 900.0, 3600.0
 LEAST = 300.0
 """Seconds of the event that must have passed, and of which most must be known."""
 
-_NONE = 1e-6  # demand per second that nothing can be measured against
+NONE = 1e-6
+"""Demand per second that nothing can be measured against."""
 
 FARTHEST = 10.0
 """Ratio beyond which it is not believed to be the event."""
+
+GROWS = 1.5
+"""Times what came, beyond which the rest of an event is not raised, unless it was announced."""
+
+
+def compared(passed: float, step: float) -> int:
+    """Count the newest steps of an event that are compared, so many seconds after it began."""
+    return max(1, int(min(passed, LOOK_BACK) / step))
 
 
 def ratio_of(series: Series, begun: float, expected: float) -> float:
@@ -35,12 +44,12 @@ def ratio_of(series: Series, begun: float, expected: float) -> float:
     ----------
     series : demand with the event in it, up to now
     begun : POSIX seconds at which the event did
-    expected : demand per second that is forecast for now, the event included
+    expected : demand per second that was to be expected of those steps, the event included
     """
     passed = series.end - begun
-    if passed < LEAST or expected < _NONE:
+    if passed < LEAST or expected < NONE:
         return 1.0
-    values = trusted(series)[-max(1, int(min(passed, LOOK_BACK) / series.step)) :]
+    values = trusted(series)[-compared(passed, series.step) :]
     known = values[~np.isnan(values)]
     if 2 * len(known) < len(values) or len(known) * series.step < LEAST / 2:
         return 1.0

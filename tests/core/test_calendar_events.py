@@ -164,6 +164,15 @@ class TestLike:
         (reason,) = decision.calendar
         assert "as in spring" in reason.sentence
 
+    def test_half_an_hour_without_any_is_not_what_it_was_like(self):
+        given = with_sale(lambda gone: np.where(np.abs(gone - 0.5) < 0.04, 0.0, 4.0))
+        path = np.array(learn(policy(events=SALES), given, NOW, shapes=FAST).events["spring"])
+        assert path.min() > 3
+        # a peak as short may be the event itself
+        given = with_sale(lambda gone: np.where(np.abs(gone - 0.5) < 0.04, 4.0, 1.0))
+        path = np.array(learn(policy(events=SALES), given, NOW, shapes=FAST).events["spring"])
+        assert path.max() > 3
+
     def test_stretched_to_its_own_length(self):
         learnt = {"spring": (4.0, 4.0, 2.0, 2.0)}
         path = median_of(window(0, 40, like="spring"), learnt=learnt) / 10

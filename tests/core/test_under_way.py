@@ -65,6 +65,38 @@ def test_it_is_said_and_ends_with_the_event():
     assert "sale" in reasons[-1].sentence
 
 
+@pytest.mark.parametrize("gone", [100, 115, 130, 145, 160, 200])
+def test_what_comes_along_a_steep_path_changes_nothing(gone):
+    """Of the last minutes the same minutes of the path are expected, not where it is by now."""
+    path = (4.0, 4.0, 0.5, 0.5)
+    event = EventWindow("sale", NOW - 60.0 * gone, NOW + 60.0 * (240 - gone), like="spring")
+    plain = Forecast(
+        start=NOW, step=60.0, levels=(0.5, 0.9), quantiles=np.full((2, 60), 10.0), by="x"
+    )
+    given = flat(10.0, days=1)
+    values = given.demand.values.copy()
+    at = (np.arange(gone) + 0.5) / 60 - 0.5  # in parts of an hour, from the middle of the first
+    values[len(values) - gone :] *= np.interp(at, np.arange(4), path)
+    series = regular(replace(given, demand=Samples(times=given.demand.times, values=values)), NOW)[
+        0
+    ]
+    _, reasons = raised(plain, (event,), {"spring": path}, series)
+    assert len(reasons) == 1
+
+
+def test_a_minute_of_which_nothing_was_expected_does_not_raise_the_rest():
+    """An outage yesterday at this time: the forecast has its dip, and the event goes on as told."""
+    median = np.full(90, 10.0)
+    median[:5] = 0.5
+    plain = Forecast(
+        start=NOW, step=60.0, levels=(0.5, 0.9), quantiles=np.stack([median, 2 * median]), by="x"
+    )
+    event = EventWindow("sale", NOW - HOUR, NOW + HOUR, FACTOR)
+    path = raised(plain, (event,), {}, came(FACTOR, 60))[0].at(0.5)
+    assert (path[5:60] <= 30.0 + 1e-9).all()
+    assert (path[60:] == 10.0).all()
+
+
 @pytest.mark.parametrize("minutes", [0, 2, 4])
 def test_the_very_first_minutes_say_nothing(minutes):
     assert followed(1.0, minutes)[0] == 30.0
