@@ -28,9 +28,9 @@ LONGEST_OUTAGE = 6 * 3600.0
 """After so many seconds a fall to nothing is taken as the truth, else it would hold for ever."""
 
 LONGEST_PAST = 3 * 86_400.0
-"""In hindsight a fall of up to so many seconds was an outage, if it came out of busy hours and
-neither the week before nor the one after has the like: demand had not gone, as is known now. Else
-zeros of a day and a half in a month would teach those weekdays."""
+"""In hindsight a fall of up to so many seconds was an outage, if it came out of busy hours and went
+back to them, and neither the week before nor the one after has the like: demand had not gone, as is
+known now. Else zeros of a day and a half in a month would teach those weekdays."""
 
 COMMON = 0.05
 """With more than this share of steps at nothing, nothing is usual for the service."""
@@ -119,11 +119,12 @@ def _without_past(
             for by in (-week, week)
             if start + by >= 0 and stop + by <= len(low)
         ]
-        lead = values[max(0, start - before) : start]
-        lead = lead[~np.isnan(lead)]
-        if not others or any(2 * other.sum() > len(other) for other in others) or len(lead) < 2:
+        sides = [values[max(0, start - before) : start], values[stop : stop + before]]
+        known = [side[~np.isnan(side)] for side in sides]
+        if not others or any(2 * other.sum() > len(other) for other in others):
             continue
-        if np.median(lead) >= BUSY * mean:
+        # a lone request is no return: who left for good would be expected back for a day
+        if all(len(side) > before / 2 and np.median(side) >= BUSY * mean for side in known):
             marks[start:stop] |= np.uint8(Mark.OUTAGE)
             rest[start:stop] = False
     return rest

@@ -47,6 +47,10 @@ choice scored 6 % worse (geometric mean of 27 recorded services), with more noth
 BLIND = 3.0
 """Boldness of ordering on a quantile, whatever quantile, against ordering on expected cost."""
 
+FORESEEN = 1.5
+"""Replayed score of the usual price above which a service has flashes that nobody foresees, and a
+quiet fortnight says nothing for whoever covers less."""
+
 NOISE, WORTH = 0.2, 0.01
 """The best takes the place of what stands when it is better by that part of the score in all but
 that share of bootstrap draws. A change in a hundred days in place of one in thirteen, at the same
@@ -235,6 +239,8 @@ def _with_evidence(lesson: Lesson, judge: Judge, cover: float) -> Scores:
     """Draw no further to the usual price what is cheaper beyond doubt: `Lesson.drawn` with that."""
     usual = Candidate(forecaster=AHEAD, rule=cover)
     stands, drawn = lesson.trial_of(usual), dict(lesson.drawn)
+    if lesson.scores[usual] > FORESEEN:
+        return drawn
     for candidate, score in lesson.scores.items():
         trial = lesson.trial_of(candidate)
         if stands is None or trial is None or candidate.rule is None:

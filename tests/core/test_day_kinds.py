@@ -266,13 +266,23 @@ def test_a_hole_is_filled_by_the_same_weekday_and_what_is_to_come_by_yesterday()
     np.testing.assert_array_equal(filled(holiday)[-1, 60:], begun.z[-4, 60:])
 
 
+def test_of_one_week_alone_yesterday_comes_again_whole():
+    """Two days of noise are no custom: what differs between them says nothing of today."""
+    values = calm_sundays().demand.values[-10 * 1440 :]
+    times = calm_sundays().demand.times[-10 * 1440 :]
+    drawn = values * np.random.default_rng(2).lognormal(0.0, 0.3, size=len(values))
+    tables = tables_of(days_of(regular(history(times, drawn), MONDAY)[0], "UTC"), 30).by_name
+    assert (tables[SEASON] >= tables["w_yesterday"] - 1e-9).all()
+
+
 def test_yesterday_comes_again_as_far_as_today_is_like_it():
     """On a Sunday no Saturday comes again; on a Monday Sunday does, and last Monday."""
     given = regular(calm_sundays(until=MONDAY - DAY), MONDAY - DAY)[0]
     tables = tables_of(days_of(given, "UTC"), 30).by_name
     sunday, monday, noon = -2, -1, 12 * 60
     assert tables["w_yesterday"][sunday, noon] > tables[SEASON][sunday, noon] + 0.3
-    np.testing.assert_allclose(tables[SEASON][sunday], tables["w_week_ago"][sunday], atol=0.05)
+    # the difference of the two days is smoothed, their edges are not
+    np.testing.assert_allclose(tables[SEASON][sunday], tables["w_week_ago"][sunday], atol=0.15)
     np.testing.assert_array_equal(tables[SEASON][monday], tables["w_week_ago"][monday])
 
 

@@ -152,6 +152,14 @@ class TestOutages:
         assert not series.marks[start + 60 * hours :].any()
         assert doubts == ()
 
+    def test_who_left_and_asks_now_and_then_is_gone(self):
+        """A request between two nothings is no return: a tenant was expected back for a day."""
+        given = self.fall(-1440, None, days=28)
+        values = given.demand.values.copy()
+        values[-480] = values[-2000] * 0.1
+        series, _ = regular(history(given.demand.times, values), NOW)
+        assert not series.marks[-1440 + 361 :].any()
+
     def test_nor_needs_a_long_one_to_fall_within_a_minute(self):
         given = self.fall(-8000, -8000 + 37 * 60, days=28)
         values = given.demand.values.copy()

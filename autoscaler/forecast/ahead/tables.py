@@ -66,7 +66,10 @@ def tables_of(days: Days, window: int) -> Tables:
         "w_weekly": _faded(windows, alike, _DECAY),
         "w_week_ago": _ago(windows, alike),
     }
-    season = _season(_ago(windows, before), weekly["w_weekly"], weekly["w_week_ago"])
+    lower = _lower(
+        weekly["w_weekly"], [len(days.alike(d, count, 2)) for d in range(count + 2)], wide
+    )
+    season = np.maximum(_ago(windows, before) + lower, weekly["w_week_ago"])
     usual = np.array([days.usual(d) for d in range(count)])
     odd = bool((usual != np.arange(count)).any())
     ordinary = z[usual] if odd else z
@@ -98,14 +101,15 @@ def _windows(z: Floats, window: int) -> Floats:
     return ahead[: len(flat)].reshape(z.shape)
 
 
-def _season(yesterday: Floats, weekly: Floats, week_ago: Floats) -> Floats:
-    """Windows that may come again, by row: a week ago, and yesterday as far as today is like it.
+def _lower(weekly: Floats, weeks: list[int], reach: int) -> Floats:
+    """How much lower than the day before a day of the week usually is, by row; never above 0.
 
-    On a Saturday a Friday comes again lower by what the weekly tables say of the two.
+    On a Saturday a Friday comes again lower. One week is no custom: 0 with fewer than two.
     """
-    usual = np.vstack([weekly[:1], weekly[:-1]])
-    likely: Floats = np.minimum(yesterday, yesterday + weekly - usual)
-    return np.maximum(likely, week_ago)
+    result = np.zeros_like(weekly)
+    result[1:] = np.minimum(smoothed(weekly[1:] - weekly[:-1], reach), 0.0)
+    result[1:][np.minimum(weeks[1:], weeks[:-1]) < 2] = 0.0
+    return result
 
 
 def filled(days: Days) -> Floats:
