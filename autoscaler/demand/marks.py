@@ -97,7 +97,8 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
         if len(lead) < 2 or lead[-1] <= 10 * limit:
             continue
         lead = np.sort(lead)  # its median without the price of `np.median`, a decision's half
-        if lead[0] < BUSY * (lead[(len(lead) - 1) // 2] + lead[len(lead) // 2]) / 2:
+        middle = (lead[(len(lead) - 1) // 2] + lead[len(lead) // 2]) / 2
+        if lead[0] <= limit or lead[0] < BUSY * middle:
             continue
         marks[start : min(stop, start + round(LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)
 
