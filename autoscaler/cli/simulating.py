@@ -104,10 +104,8 @@ def traffic_of(policy: TidePolicy, given: dict[str, object]) -> tuple[Traffic, s
 
         per: Per | None = None if given["per"] is None else _per(str(given["per"]))
         traffic = read_traffic(trace, text(given["column"]), per)
-        for line in traffic.refused[:5]:
+        for line in traffic.remarks(5):
             say(f"{trace}: {line}")
-        if traffic.refused:
-            say(f"{trace}: {len(traffic.refused)} rows were not used")
         return traffic, trace.name.removesuffix(".gz").removesuffix(".csv")
     if given["prometheus"] is None and given["config"] is None:
         raise InputError("--trace FILE, --prometheus URL or --scenario PATH: one is needed")

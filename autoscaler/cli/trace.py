@@ -144,10 +144,8 @@ def describe(
         with writing(out):
             out.mkdir(parents=True, exist_ok=True)
             write_png(report, out / "profile.png")
-    for line in traffic.refused[:10]:
+    for line in traffic.remarks(10):
         say(f"{file}: {line}")
-    if traffic.refused:
-        say(f"{file}: {len(traffic.refused)} rows were not used")
     if as_json:
         document = asdict(found)
         for name in ("day_profile", "week_profile"):

@@ -58,6 +58,15 @@ class Traffic:
     start: float | None = None
     refused: tuple[str, ...] = ()
 
+    def remarks(self, most: int) -> tuple[str, ...]:
+        """Say what is wrong with rows: the first `most` that were not used, and how many of each."""
+        said = [*self.refused[:most]]
+        if self.refused:
+            said.append(f"{len(self.refused)} rows were not used")
+        if below := int(np.count_nonzero(self.values < 0)):
+            said.append(f"{below} values are below zero and count as 0")
+        return tuple(said)
+
 
 def read_traffic(path: Path, column: str | None = None, per: Per | None = None) -> Traffic:
     """Read a traffic file.

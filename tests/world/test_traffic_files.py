@@ -61,6 +61,16 @@ def test_holes_are_bridged_or_held(tmp_path):
     assert grid(traffic, within="hold").tolist() == [1.0, 2.0, 2.0, 2.0, 5.0, 0.0]
 
 
+def test_what_counts_as_zero_is_told(tmp_path):
+    traffic = read_traffic(file(tmp_path, "t,value\n0,60\n60,x\n120,-3\n180,60\n240,-60\n"))
+    assert traffic.remarks(5) == (
+        "line 3: '60,x' has no time and number",
+        "1 rows were not used",
+        "2 values are below zero and count as 0",
+    )
+    assert traffic.remarks(0)[0] == "1 rows were not used"
+
+
 def test_a_line_betrays_the_next_slot_and_a_step_does_not(tmp_path):
     traffic = read_traffic(file(tmp_path, "t,value\n0,600\n600,1200\n1200,0\n"))
     assert grid(traffic)[:11].tolist() == pytest.approx(list(np.linspace(1, 2, 11)))
