@@ -59,7 +59,7 @@ class Traffic:
     refused: tuple[str, ...] = ()
 
     def remarks(self, most: int) -> tuple[str, ...]:
-        """Say what is wrong with rows: the first `most` that were not used, and how many of each."""
+        """Say what is wrong with rows: the first `most` that were not used, and how many."""
         said = [*self.refused[:most]]
         if self.refused:
             said.append(f"{len(self.refused)} rows were not used")
