@@ -51,7 +51,7 @@ FORESEEN = 1.5
 """Replayed score of the usual price above which a service has flashes that nobody foresees, and a
 quiet fortnight says nothing for whoever covers less."""
 
-NOISE, WORTH = 0.2, 0.01
+NOISE, WORTH = 0.05, 0.01
 """The best takes the place of what stands when it is better by that part of the score in all but
 that share of bootstrap draws. A change in a hundred days in place of one in thirteen, at the same
 score within 0.6 % (the same services)."""
