@@ -255,8 +255,8 @@ MUTATIONS = (
     Mutation(
         "lead-time-forgotten",
         "plan/floors.py",
-        "    order = largest_ahead(need.order, ahead)\n",
-        "    order = largest_ahead(need.order, 0)\n",
+        "    order = largest_ahead(needed, ahead)\n",
+        "    order = largest_ahead(needed, 0)\n",
         "tests/core/test_floor_paths.py::test_a_need_within_the_lead_is_ordered_now",
     ),
     # the safer side
