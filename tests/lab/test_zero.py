@@ -55,11 +55,11 @@ def test_it_sleeps_and_is_woken_by_the_floor(
 ):
     load = {"now": 15.0}
     external_metrics.values["night-load"] = lambda: load["now"]
-    controllers.serve(namespace, "night", replicas=1, cold_start="1s")
     api = controllers.plane.api
     api.create(scaler(namespace, "night", low=1, high=8, metric="night-load", target="10"))
-    # before it has ever scaled nothing says that it could be woken
+    # before it has ever scaled (there is nothing to scale) nothing says that it could be woken
     assert ours.observe().lowest == 1
+    controllers.serve(namespace, "night", replicas=1, cold_start="1s")
     wait_until(lambda: controllers.ready(namespace, "night") == 2, "15 / 10 → 2 replicas")
     wait_until(lambda: ours.observe().lowest == 0, "the condition ScaledToZero")
 

@@ -11,6 +11,7 @@ import pytest
 
 from autoscaler.adapters.prometheus import PrometheusDemand
 from autoscaler.config import Prometheus
+from autoscaler.errors import HistoryUnavailable
 from tests.lab.process import wait_until
 from tests.lab.prometheus import Exporter
 from tests.prometheus.data import policy
@@ -75,7 +76,13 @@ def test_neither_a_dead_engine_nor_a_dead_prometheus_reads_as_little_demand(
         return {at: value for at, value in pairs if at >= since}
 
     def steady(count: int, since: float) -> None:
-        wait_until(lambda: len(seen(since)) >= count, "steps of live demand")
+        def enough() -> bool:
+            try:
+                return len(seen(since)) >= count
+            except HistoryUnavailable:  # before the first whole step there is no series
+                return False
+
+        wait_until(enough, "steps of live demand")
 
     wait_until(lambda: server.query("http_requests_total offset 4s"), "scrapes of the engine")
     began = time.time() - STEP
