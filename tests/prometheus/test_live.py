@@ -62,6 +62,7 @@ def exporter(engine: Engine) -> Iterator[Exporter]:
     made.stop()
 
 
+# long: an engine that is steady, dies, comes back, and a Prometheus that does the same
 def test_neither_a_dead_engine_nor_a_dead_prometheus_reads_as_little_demand(
     prometheus: Callable[..., Any], engine: Engine, exporter: Exporter
 ):
