@@ -8,6 +8,7 @@ Conventions (CONTRIBUTING.md): a folder per part, a file per behaviour
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -23,6 +24,9 @@ for _name in ("PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "UNICODE_VERSION
 # whoever runs the tests may have a cluster, or be a pod in one
 for _name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
     os.environ.pop(_name, None)
+# whoever runs tests in the background of a shell ignores Ctrl-C, and so would what tests start
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # the servers of the tests are on loopback, where no proxy leads
 for _name in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_name, None)
