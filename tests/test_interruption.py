@@ -2,13 +2,12 @@
 
 import queue
 import signal
-import subprocess
-import sys
 import threading
 
 import pytest
 
 from autoscaler.interruption import interruption
+from tests.support.processes import python
 
 PRESSED_IN_THE_WRONG_PLACE = """
 import queue, signal, sys
@@ -53,13 +52,7 @@ def test_a_second_one_does_not_wait():
 
 def test_no_lock_is_left_taken():
     """Without it this very place leaves the queue's lock taken, and `get` waits for ever."""
-    done = subprocess.run(
-        [sys.executable, "-c", PRESSED_IN_THE_WRONG_PLACE],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=300,
-    )
+    done = python(PRESSED_IN_THE_WRONG_PLACE)
     assert done.stdout == "True connection\n", done.stderr
 
 

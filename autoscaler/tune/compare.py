@@ -37,6 +37,7 @@ from autoscaler.replay.doubt import (
     ratios,
 )
 from autoscaler.schema.candidates import Candidate
+from autoscaler.tune.evidence import SEED
 from autoscaler.tune.judge import Judge, Trial
 from autoscaler.tune.lesson import WORTH, Lesson
 
@@ -45,7 +46,6 @@ RELEASES = (300.0, 600.0, 1800.0, 3600.0)
 
 FIXED, REACTIVE = "fixed", "reactive only"
 FIXED_DAYS, FIXED_LEVEL = 7, 99.0
-SEED = 0  # of the bootstrap
 
 Told = Callable[[str, float], None]
 

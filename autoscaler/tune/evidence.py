@@ -26,7 +26,8 @@ AWAITED = 0.002
 """Part of a day's requests counted as late at the usual price, and `boldness` times that of the
 other: what has not come in a fortnight may yet."""
 
-_SEED = 0  # of the draws: the same past gives the same choice
+SEED = 0
+"""Of the draws of days: the same past gives the same choice."""
 
 
 def beyond_doubt(usual: Daily, other: Daily, boldness: float, price: float) -> float:
@@ -42,7 +43,7 @@ def beyond_doubt(usual: Daily, other: Daily, boldness: float, price: float) -> f
     """
     if len(usual.cost) < ENOUGH or other.late.sum() > CALM * other.came.sum():
         return math.inf
-    found = ratios(_awaiting(usual, 1.0), _awaiting(other, boldness), price, seed=_SEED)
+    found = ratios(_awaiting(usual, 1.0), _awaiting(other, boldness), price, seed=SEED)
     return math.log(float(np.quantile(found, SURE)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from autoscaler.replay.doubt import ratios
 from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.schema.price import usual_level
 from autoscaler.tune.covering import Tried, covers_at, try_all
-from autoscaler.tune.evidence import beyond_doubt
+from autoscaler.tune.evidence import SEED, beyond_doubt
 from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
 
 _LOG = logging.getLogger(__name__)
@@ -55,8 +56,6 @@ NOISE, WORTH = 0.05, 0.01
 """The best takes the place of what stands when it is better by that part of the score in all but
 that share of bootstrap draws. A change in a hundred days in place of one in thirteen, at the same
 score within 0.6 % (the same services)."""
-
-_SEED = 0  # of the bootstrap: the same past gives the same choice
 
 _DAYS_TO_COME = 30  # days of the calendar that a knowledge takes with it
 
@@ -114,7 +113,7 @@ class Lesson:
             return one == best
         shared = np.intersect1d(ours.rows, theirs.rows)
         mine, other = (self.judge.daily(trial, shared) for trial in (ours, theirs))
-        found = ratios(other, mine, self.judge.service.price, seed=_SEED)
+        found = ratios(other, mine, self.judge.service.price, seed=SEED)
         drawn = {of: self.drawn[of] - math.log(self.scores[of]) for of in (one, best)}
         gained = np.log(found) + drawn[one] - drawn[best]
         return not len(found) or float(np.quantile(gained, NOISE)) <= WORTH
@@ -239,17 +238,19 @@ def _with_evidence(lesson: Lesson, judge: Judge, cover: float) -> Scores:
     """Draw no further to the usual price what is cheaper beyond doubt: `Lesson.drawn` with that."""
     usual = Candidate(forecaster=AHEAD, rule=cover)
     stands, drawn = lesson.trial_of(usual), dict(lesson.drawn)
-    if lesson.scores[usual] > FORESEEN:
+    if stands is None or lesson.scores[usual] > FORESEEN:
         return drawn
+    # most candidates were replayed on the same days
+    stood = cache(lambda *rows: judge.daily(stands, np.array(rows)))
     for candidate, score in lesson.scores.items():
         trial = lesson.trial_of(candidate)
-        if stands is None or trial is None or candidate.rule is None:
+        if trial is None or candidate.rule is None:
             continue
         boldness = cover / candidate.rule if candidate.forecaster == AHEAD else BLIND
         if score >= lesson.scores[usual] or boldness <= 1:
             continue
         shared = np.intersect1d(stands.rows, trial.rows)
-        mine, other = (judge.daily(of, shared) for of in (stands, trial))
+        mine, other = stood(*shared.tolist()), judge.daily(trial, shared)
         most = beyond_doubt(mine, other, boldness, judge.service.price)
         drawn[candidate] = min(drawn[candidate], drawn[usual] + most)
     return drawn

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from autoscaler.controller.controller import GRACE, RELEASE
+from tests.support.processes import python
 
 TOLD_IN_THE_WRONG_PLACE = """
 import signal, sys, threading
@@ -28,13 +27,7 @@ print(heard(told))
 
 
 def test_a_signal_is_heard_wherever_the_wait_is():
-    done = subprocess.run(
-        [sys.executable, "-c", TOLD_IN_THE_WRONG_PLACE],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=300,
-    )
+    done = python(TOLD_IN_THE_WRONG_PLACE)
     assert done.stdout == f"{signal.SIGTERM:d}\n", done.stderr
 
 
@@ -45,8 +38,7 @@ def test_told_twice_it_does_not_wait():
         "hear()\n"
         "for _ in range(2): signal.raise_signal(signal.SIGINT)\n"
     )
-    done = subprocess.run([sys.executable, "-c", twice], check=False, timeout=300)
-    assert done.returncode == 130
+    assert python(twice).returncode == 130
 
 
 def test_what_a_stop_may_take_is_less_than_what_is_promised():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -11,6 +12,17 @@ PATIENCE = 300.0
 """Seconds until a process counts as hanging: nothing is judged by it, on any machine."""
 
 Child = TypeVar("Child", subprocess.Popen[str], subprocess.Popen[bytes])
+
+
+def python(script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a process of its own to its end: signals are delivered to it alone."""
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=PATIENCE,
+    )
 
 
 @contextmanager

@@ -57,7 +57,8 @@ def tables_of(days: Days, window: int) -> Tables:
     z = filled(days)
     count = len(z)
     before = np.arange(count + 2) - 1
-    alike = np.array([next(iter(days.alike(d, count, 1)), -1) for d in range(count + 2)])
+    likes = [days.alike(d, count, 2) for d in range(count + 2)]
+    alike = np.array([next(iter(rows), -1) for rows in likes])
     wide, narrow, high = (max(1, round(s / days.step)) for s in (_WIDE, _NARROW, _HIGH))
     windows = _windows(z, window)
     weekly = {
@@ -66,9 +67,7 @@ def tables_of(days: Days, window: int) -> Tables:
         "w_weekly": _faded(windows, alike, _DECAY),
         "w_week_ago": _ago(windows, alike),
     }
-    lower = _lower(
-        weekly["w_weekly"], [len(days.alike(d, count, 2)) for d in range(count + 2)], wide
-    )
+    lower = _lower(weekly["w_weekly"], [len(rows) for rows in likes], wide)
     season = np.maximum(_ago(windows, before) + lower, weekly["w_week_ago"])
     usual = np.array([days.usual(d) for d in range(count)])
     odd = bool((usual != np.arange(count)).any())
