@@ -13,10 +13,12 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import InitErrorDetails
@@ -86,6 +88,10 @@ class Demand(Model):
     ] = Field(default_factory=dict, max_length=16)
     """Labels that pick this service's series for a preset, beside the policy's namespace. Only
     with `preset`, since a query names its own labels."""
+    backlog: Annotated[str, Field(min_length=1, max_length=8192)] | None = None
+    """PromQL for what waits at the service now, beside `query`: one number, in the demand's unit
+    without its "per second" (requests that wait). Read with every decision; a preset knows its own.
+    Left out: what waits is not seen, and `promise.drain` has nothing to drain."""
     history: Annotated[float, DurationIn("2d", "400d")] = 28 * 86_400.0
     """How far back demand is read, as much of it as there is. Four weeks show each weekday four
     times; more helps only if the tide is the same as then."""
@@ -102,6 +108,20 @@ class Demand(Model):
         if query is not None and not query.strip():
             raise refusal("found only blanks", "a PromQL expression")
         return query
+
+    @field_validator("backlog", mode="after")
+    @classmethod
+    def _beside_a_query(cls, backlog: str | None, info: ValidationInfo) -> str | None:
+        if backlog is not None and info.data.get("preset") is not None:
+            raise refusal("found backlog beside preset", "a preset reads what waits by itself")
+        if backlog is not None and not backlog.strip():
+            raise refusal("found only blanks", "a PromQL expression")
+        return backlog
+
+    @property
+    def waits(self) -> bool:
+        """Whether what waits can be read."""
+        return self.preset is not None or self.backlog is not None
 
     @field_validator("match_labels", mode="after")
     @classmethod
@@ -170,9 +190,9 @@ class Promise(Model):
     """A request is *late* when it meets a backlog worth more than this wait. Five seconds are
     about what a person at a chat waits for the first word."""
     drain: Annotated[float, DurationIn("1m", "1d")] = 600.0
-    """What waits at the engines, where a preset sees it, is to be gone within this: replicas for it
-    are ordered beside those for the newest demand. Only while it waits, so a cold start that is
-    longer than this buys nothing."""
+    """What waits, where a preset or `demand.backlog` sees it, is to be gone within this: replicas
+    for it are ordered beside those for the newest demand. Only while it waits, so a cold start that
+    is longer than this buys nothing. Refused where nothing says what waits."""
 
 
 class Forecasting(Model):
@@ -259,6 +279,24 @@ class Spec(Model):
             near = nearest(name, sorted(available_timezones()))
             raise refusal(f"{error}", "an IANA name such as Asia/Shanghai", near) from error
         return name
+
+    @field_validator("promise", mode="after")
+    @classmethod
+    def _drains_what_is_seen(cls, promise: Promise, info: ValidationInfo) -> Promise:
+        demand = info.data.get("demand")  # without it, it was refused and has its own error
+        if demand is not None and not demand.waits and "drain" in promise.model_fields_set:
+            raise refusal(
+                "found drain, but nothing says what waits",
+                "write demand.backlog beside demand.query, or leave drain out",
+            )
+        return promise
+
+    @model_serializer(mode="wrap")
+    def _without_what_has_no_effect(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = handler(self)
+        if not self.demand.waits and "promise" in found:
+            found["promise"].pop("drain", None)
+        return found
 
     @field_validator("events", mode="wrap")
     @classmethod

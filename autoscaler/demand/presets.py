@@ -101,7 +101,9 @@ def queries(
     wait.
     """
     if demand.preset is None:
-        return DemandQueries(demand=str(demand.query), by="the query of the policy")
+        return DemandQueries(
+            demand=str(demand.query), backlog=demand.backlog, by="the query of the policy"
+        )
     engine, server, process = _matchers(demand, namespace)
     balance = _Balance(engine=engine, process=process, step=step)
     waiting = f"sum({WAITING}{{{engine}}})"

@@ -45,7 +45,8 @@ def test_ten_minutes_drain_it():
 
 def test_longer_takes_fewer():
     backlog = LEVEL * 5.0 + 10 * CAPACITY * 600.0
-    assert decided(backlog, promise={"drain": "20m"}).need.drain == 5
+    demand = {"query": "sum(rate(requests_total[1m]))", "backlog": "sum(queued_requests)"}
+    assert decided(backlog, demand=demand, promise={"drain": "20m"}).need.drain == 5
 
 
 @pytest.mark.parametrize("backlog", [None, 0.0, LEVEL * 5.0])

@@ -47,6 +47,9 @@ _TEXTS = st.text(
 _COUNTS = st.integers(1, 2_147_483_647)
 
 
+_QUERIES = _TEXTS.filter(lambda text: bool(text.strip()))
+
+
 @st.composite
 def _demands(draw: st.DrawFn) -> dict[str, Any]:
     demand: dict[str, Any] = draw(
@@ -61,7 +64,7 @@ def _demands(draw: st.DrawFn) -> dict[str, Any]:
                     )
                 },
             ),
-            st.fixed_dictionaries({"query": _TEXTS.filter(lambda text: bool(text.strip()))}),
+            st.fixed_dictionaries({"query": _QUERIES}, optional={"backlog": _QUERIES}),
         )
     )
     return demand | draw(st.fixed_dictionaries({}, optional={"history": durations("2d", "400d")}))
@@ -184,6 +187,8 @@ def manifests(draw: st.DrawFn) -> dict[str, Any]:  # long: a line for each field
             },
         )
     )
+    if draw(st.booleans()) and {"preset", "backlog"} & set(spec["demand"]):
+        spec["promise"] = spec.get("promise", {}) | {"drain": draw(durations("1m", "1d"))}
     metadata = draw(st.fixed_dictionaries({"name": _NAMES}, optional={"namespace": _NAMES}))
     return {
         "apiVersion": "foretide.dev/v1alpha1",

@@ -59,6 +59,8 @@ def test_an_example_is_taken_and_kept_whole(api: Any, namespace: str, path: Any)
         ({"demand": {"query": "up", "matchLabels": {"a": "b"}}}, "matchLabels belong to a preset"),
         ({"demand": {"preset": "vllm", "matchLabels": {"__a": "b"}}}, "a label name"),
         ({"demand": {"preset": "vllm", "matchLabels": {"a-b": "b"}}}, "a label name"),
+        ({"demand": {"preset": "vllm", "backlog": "up"}}, "reads what waits by itself"),
+        ({"demand": {"query": "up"}, "promise": {"drain": "5m"}}, "nothing says what waits"),
         ({"demand": {"preset": "vlm"}}, "Unsupported value"),
         ({"floor": {"min": 4, "max": 2}}, "max is at least min"),
         ({"floor": {"min": -1}}, "greater than or equal to 0"),

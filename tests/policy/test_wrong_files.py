@@ -186,6 +186,23 @@ REPLACED = {
         "p.yaml:9:36: spec.demand.matchLabels: found matchLabels beside query; "
         "matchLabels belong to a preset: write them into the query",
     ),
+    "a backlog beside a preset": (
+        "demand: {preset: vllm}",
+        "demand: {preset: vllm, backlog: up}",
+        "p.yaml:9:35: spec.demand.backlog: found backlog beside preset; "
+        "a preset reads what waits by itself",
+    ),
+    "a blank backlog": (
+        "demand: {preset: vllm}",
+        'demand: {query: up, backlog: " "}',
+        "p.yaml:9:32: spec.demand.backlog: found only blanks; a PromQL expression",
+    ),
+    "draining what nobody sees": (
+        "demand: {preset: vllm}",
+        "promise: {drain: 10m}\n  demand: {query: up}",
+        "p.yaml:9:12: spec.promise: found drain, but nothing says what waits; "
+        "write demand.backlog beside demand.query, or leave drain out",
+    ),
     "a blank query": (
         "demand: {preset: vllm}",
         'demand: {query: "  "}',

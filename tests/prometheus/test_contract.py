@@ -123,6 +123,22 @@ def test_two_series_are_summed_and_counted(demand: PrometheusDemand):
     np.testing.assert_allclose(history.demand.values, 3 * tide(times), rtol=1e-6)
 
 
+def test_what_waits_is_read_beside_a_query(demand: PrometheusDemand):
+    asked = policy(query=TIDE, backlog=f"sum({TIDE}) * 3", history="2d")
+    history = demand.read(asked, NOW)
+    assert history.backlog == pytest.approx(3 * history.demand.values[-1], rel=1e-6)
+    assert demand.probe(asked, NOW).notes == ()
+    assert demand.read(policy(query=TIDE, history="2d"), NOW).backlog is None
+
+
+@pytest.mark.parametrize(("backlog", "said"), [("two_rps", "2 series"), ("none_rps", "nothing")])
+def test_what_waits_is_one_number_or_unknown(demand: PrometheusDemand, backlog: str, said: str):
+    asked = policy(query=TIDE, backlog=backlog, history="2d")
+    assert demand.read(asked, NOW).backlog is None
+    (note,) = demand.probe(asked, NOW).notes
+    assert note.startswith(f"demand.backlog gave {said}")
+
+
 def test_not_a_number_is_a_gap(demand: PrometheusDemand):
     history = demand.read(policy(query="nan_rps", history="2d"), NOW)
     assert len(history.demand) == 1441 - 30

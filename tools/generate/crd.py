@@ -27,6 +27,10 @@ _RULES: dict[str, list[dict[str, str]]] = {
             "rule": "!has(self.matchLabels) || size(self.matchLabels) == 0 || has(self.preset)",
             "message": "matchLabels belong to a preset: write them into the query",
         },
+        {
+            "rule": "!has(self.backlog) || !has(self.preset)",
+            "message": "a preset reads what waits by itself",
+        },
     ],
     "coldStart": [
         {
@@ -56,6 +60,11 @@ def _one_of(names: tuple[str, ...]) -> dict[str, str]:
     }
 
 
+_DRAIN_RULE = {
+    "rule": "!has(self.promise) || !has(self.promise.drain) || has(self.demand.preset)"
+    " || has(self.demand.backlog)",
+    "message": "promise.drain: nothing says what waits: write demand.backlog, or leave drain out",
+}
 _EFFECTS = {"events": EVENT_EFFECTS, "recurring": RECURRING_EFFECTS}
 _CRON_RULES = [
     {
@@ -143,6 +152,7 @@ def _schema() -> dict[str, Any]:
     model = plain_schema(TidePolicy)["properties"]
     spec = _structural(model["spec"])
     properties = spec["properties"]
+    spec["x-kubernetes-validations"] = [_DRAIN_RULE]
     properties["mode"]["default"] = Mode.OBSERVE.value
     for name, rules in _RULES.items():
         properties[name]["x-kubernetes-validations"] = rules

@@ -16,7 +16,7 @@ def text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, Any]:  # long: what a schema can say of two fields, one after another
     """Give the schema of one policy document, as strict as `foretide check` where it can be."""
     body = plain_schema(TidePolicy)
     properties = body["properties"]
@@ -25,8 +25,13 @@ def schema() -> dict[str, Any]:
     properties["status"] = {"type": "object", "description": "Written by the controller."}
     demand = properties["spec"]["properties"]["demand"]
     demand["oneOf"] = [
-        {"required": ["preset"]},
+        {"required": ["preset"], "properties": {"backlog": False}},
         {"required": ["query"], "properties": {"matchLabels": {"maxProperties": 0}}},
+    ]
+    properties["spec"]["anyOf"] = [
+        {"properties": {"demand": {"required": ["preset"]}}},
+        {"properties": {"demand": {"required": ["backlog"]}}},
+        {"properties": {"promise": {"properties": {"drain": False}}}},
     ]
     demand["properties"]["matchLabels"]["propertyNames"] = {
         "pattern": "^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$"

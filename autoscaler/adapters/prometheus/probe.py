@@ -87,6 +87,8 @@ def probe(client: Client, policy: TidePolicy, now: float, step: float) -> Probe:
         whole = client.range(queries.demand, (end - demand.history, end), coarse, deadline)
         recent = client.range(queries.demand, (end - LOOK, end), FINE, deadline)
         notes = [*whole.warnings, *_advice(found)]
+        if demand.backlog is not None:
+            notes += _unseen(client.range(demand.backlog, (end, end), step, deadline))
         if demand.preset is not None and not found:
             notes += _elsewhere(client, policy, end, deadline)
     except HistoryUnavailable as error:
@@ -127,6 +129,15 @@ def find(
         if found:
             return found
     return ()
+
+
+def _unseen(waiting: Answered) -> list[str]:
+    """Say why what waits cannot be read: it is one number, or it is unknown."""
+    count = len(waiting.series)
+    if count == 1:
+        return []
+    found = f"{count} series: sum them" if count else "nothing now"
+    return [f"demand.backlog gave {found}; until it gives one number, nothing is drained"]
 
 
 def apart(labels: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
