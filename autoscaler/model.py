@@ -308,6 +308,7 @@ class Advice:
     floor : that `alone` and `now` stood on
     days : whole days that were replayed
     seen, ahead : most replicas that the past needed, and that the week ahead may need
+    own : highest floor of ours, on the replayed days and in the week ahead
     tide : as in `Knowledge`
     """
 
@@ -320,12 +321,13 @@ class Advice:
     days: int
     seen: int
     ahead: int
+    own: int
     tide: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What the nightly replay chose, small enough for a policy's status.
+    """What the replay of all candidates chose, small enough for a policy's status.
 
     Attributes
     ----------
@@ -333,12 +335,16 @@ class Choice:
     best : the one whose score was lowest, with its draw to what is usual
     standing : the one that stood before and was preferred within the noise, "" for none
     days : whole days that were replayed, 0 when the history is too short for any
+    drawn : forecaster that draws the days ahead: the candidate's own unless that is `ahead`
+    at : POSIX seconds when it was made; the nights since then fitted the same candidate again
     """
 
     name: str
     best: str
     standing: str = ""
     days: int = 0
+    drawn: str = ""
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,7 +356,8 @@ class Knowledge:
     fitted : the chosen forecaster, fitted on history up to `fitted_at`
     order_level : quantile on which replicas are ordered
     fitted_at : POSIX seconds; nothing newer was used
-    scores : replayed score of every candidate on the service's own past, lower is better
+    scores : replayed score of every candidate on the service's own past, lower is better, as of
+        the choice
     tide : strength of the tide (correlation of hourly means with a day or week before);
         NaN = unknown
     span : seconds of history that it was learnt from
@@ -359,7 +366,8 @@ class Knowledge:
     cover : how many replica-hours one hour's load of a replica is worth covering, learnt from the
         price of lateness; used where the forecast gives `ahead`, None to order on quantiles
     choice : how it came to be chosen; None with too little history for any choice
-    accuracy : by horizon, on days that those forecasts did not know
+    advice : what should stand above the floors, replayed with the choice
+    accuracy : by horizon, on days that those forecasts did not know, as of the choice
     usual : range of the loss there, None when too few days could be judged
     row : seconds for which the history holds one value, where that is longer than a step; else 0
     """
@@ -449,6 +457,7 @@ class Live:
     judged : the newest step on which a forecast was judged
     missed : share of misses (`Usual.loss`) within the last hours, a fading mean from 0 on
     fallen : POSIX seconds since which we decide on the safer side, or None
+    fell : whether we did at any time since the fit
     """
 
     fit: float | None = None
@@ -456,6 +465,7 @@ class Live:
     judged: float | None = None
     missed: float = 0.0
     fallen: float | None = None
+    fell: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,14 @@ class Stands:
     Attributes
     ----------
     above : the reactive autoscaler
-    ceiling : lowest of `maxReplicas` and the policy's maximum
+    ceiling : `maxReplicas`; the autoscaler above may go beyond `floor.max`
+    floor : highest floor of ours that is shown, 0 where none is
     price : of a replica-hour
     """
 
     above: Above = UNKNOWN
     ceiling: int | None = None
+    floor: int = 0
     price: float | None = None
 
 
@@ -32,7 +34,7 @@ def lines_of(advice: Advice, stands: Stands) -> tuple[tuple[str, str], ...]:
     """Label and text of every advice: target, maxReplicas, saving, and whether it is worth it."""
     return (
         ("HPA target", _target(advice, stands.above)),
-        ("maxReplicas", _room(advice, stands.ceiling)),
+        ("maxReplicas", _room(advice, stands)),
         ("Saving", _saving(advice, stands)),
         ("Without us", _without(advice, _ours(advice, stands))),
     )
@@ -55,16 +57,16 @@ def _target(advice: Advice, above: Above) -> str:
     return f"{text}. Score on {_days(advice)}: {tried}"
 
 
-def _room(advice: Advice, ceiling: int | None) -> str:
-    """Say which ceiling past and forecast ask for, and whether it is there."""
-    wanted = room(advice)
+def _room(advice: Advice, stands: Stands) -> str:
+    """Say which ceiling past and forecast ask for, what it is made of, and whether it is there."""
+    wanted, own = room(advice, stands.floor), max(advice.own, stands.floor)
     text = (
-        f"{wanted} or more: {advice.seen} were needed so far, "
-        f"{advice.ahead} may be in the week ahead"
+        f"{wanted} or more: {advice.seen} were needed so far, {advice.ahead} may be in the week "
+        f"ahead, a tenth more for what nobody foresees; our own floor reaches {own}"
     )
-    if ceiling is None:
+    if stands.ceiling is None:
         return text
-    return f"{text}; {ceiling} is enough" if ceiling >= wanted else f"{text}; {ceiling} is too low"
+    return f"{text}; {stands.ceiling} is {'enough' if stands.ceiling >= wanted else 'too low'}"
 
 
 def _saving(advice: Advice, stands: Stands) -> str:
@@ -102,7 +104,7 @@ def _without(advice: Advice, ours: Running) -> str:
 
 def document_of(advice: Advice, stands: Stands) -> dict[str, Any]:
     """Give the same as JSON; shares are of 1, replica-hours and starts are a day."""
-    ours, wanted = _ours(advice, stands), room(advice)
+    ours, wanted = _ours(advice, stands), room(advice, stands.floor)
     saved = advice.now.replica_hours - ours.replica_hours
     return {
         "hpaTarget": target_for(advice, stands.above),
@@ -112,6 +114,7 @@ def document_of(advice: Advice, stands: Stands) -> dict[str, Any]:
         "ceilingTooLow": None if stands.ceiling is None else stands.ceiling < wanted,
         "mostSeen": advice.seen,
         "mostAhead": advice.ahead,
+        "highestFloor": max(advice.own, stands.floor),
         "savedReplicaHours": saved,
         "savedShare": saved / advice.now.replica_hours,
         "savedMoney": None if stands.price is None else saved * stands.price,

@@ -78,7 +78,9 @@ class DayAhead:
     @property
     def stands(self) -> Stands:
         """What stands at the target, as an advice compares with it."""
-        return Stands(above=self.above, ceiling=self.ceiling, price=self.price)
+        ceiling = None if self.target is None else self.target.ceiling
+        highest = int(self.floors.max())
+        return Stands(above=self.above, ceiling=ceiling, floor=highest, price=self.price)
 
     @property
     def times(self) -> Floats:

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autoscaler import dates, plan
-from autoscaler.capacity import replicas_for
+from autoscaler.capacity import need_of, replicas_for, rule_of
+from autoscaler.demand import newest
 from autoscaler.forecast import foresee, ordinary
 from autoscaler.forecast.calendar import raised
 from autoscaler.model import Advice, Floats, Forecast, Ints, Knowledge, Running, Series
@@ -107,6 +108,7 @@ def advise(
     floors = np.concatenate([np.repeat(beneath, len(TARGETS), axis=0), nobody])
     ways = _run(judge, rows, floors, (*TARGETS, *ALONE))
     ours, alone = ways[: len(TARGETS)], ways[len(TARGETS) :]
+    ahead, own = _week_ahead(policy, lesson.series, knowledge)
     return Advice(
         target=fitting(ours, len(rows)),
         utilisation=fitting(ours, len(rows), bounded=True),
@@ -116,7 +118,8 @@ def advise(
         floor=floor,
         days=len(rows),
         seen=_need(lesson.series.values, policy),
-        ahead=_need(_upper_ahead(policy, lesson.series, knowledge), policy),
+        ahead=ahead,
+        own=max(own, int(beneath.max())),
         tide=knowledge.tide,
     )
 
@@ -196,9 +199,15 @@ def helps(advice: Advice, ours: Running) -> bool:
     return ours.score < best_alone(advice).score * (1.0 - EVEN)
 
 
-def room(advice: Advice) -> int:
-    """Give the `maxReplicas` that past and forecast ask for."""
-    return math.ceil(max(advice.seen, advice.ahead, 1) * ROOM)
+def room(advice: Advice, floor: int = 0) -> int:
+    """Give the `maxReplicas` that past and forecast ask for; never below a floor of ours.
+
+    Parameters
+    ----------
+    floor : of ours that came after the advice, or is to come
+    """
+    needed = math.ceil(max(advice.seen, advice.ahead, 1) * ROOM)
+    return max(needed, advice.own, floor)
 
 
 def _run(judge: Judge, rows: Ints, floors: Ints, targets: Sequence[float]) -> tuple[Running, ...]:
@@ -223,15 +232,19 @@ def _run(judge: Judge, rows: Ints, floors: Ints, targets: Sequence[float]) -> tu
     )
 
 
-def _upper_ahead(policy: TidePolicy, series: Series, knowledge: Knowledge) -> Floats:
-    """Demand of the week ahead that is exceeded once in a hundred, and of the last week once more.
+def _week_ahead(policy: TidePolicy, series: Series, knowledge: Knowledge) -> tuple[int, int]:
+    """Most replicas that the week ahead may need, and the highest floor of ours in it.
 
-    Both with the events that are announced: a forecaster that trusts the last minutes alone knows
-    nothing of a peak that is days away.
+    Needed is the demand that is exceeded once in a hundred, and that of the last week once more,
+    both with the events that are announced: a forecaster that trusts the last minutes alone knows
+    nothing of a peak that is days away. A floor may be ordered on a higher quantile, and the
+    calendar and the policy may ask for one whatever comes.
     """
+    spec = policy.spec
     steps = plan.steps_ahead(AHEAD, series.step)
-    events = dates.events(policy.spec, series.end, AHEAD)
-    forecast, _, _ = foresee(series, knowledge, events, steps, UPPER)
+    events = dates.events(spec, series.end, AHEAD)
+    level, cover = rule_of(knowledge, spec)
+    forecast, _, _ = foresee(series, knowledge, events, steps, level)
     week = np.nan_to_num(ordinary(series, events).values[-steps:], nan=0.0)
     again, _ = raised(
         Forecast(
@@ -245,7 +258,18 @@ def _upper_ahead(policy: TidePolicy, series: Series, knowledge: Knowledge) -> Fl
         knowledge.events,
     )
     upper = again.at(UPPER)
-    return upper if forecast is None else np.maximum(upper, forecast.at(UPPER))
+    if forecast is None:
+        return _need(upper, policy), 0
+    need = need_of(forecast, level, spec.capacity.per_replica, newest(series), cover=cover)
+    asked = dates.least(spec, need)
+    own = max(
+        int(need.order.max()),
+        need.least or 0,
+        0 if asked is None else int(asked.max()),
+        spec.floor.min or 0,
+    )
+    most = own if spec.floor.max is None else min(own, spec.floor.max)
+    return _need(np.maximum(upper, forecast.at(UPPER)), policy), most
 
 
 def _need(demand: Floats, policy: TidePolicy) -> int:

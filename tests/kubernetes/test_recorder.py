@@ -251,7 +251,7 @@ def test_the_advice_stands_beside_it_until_the_next(stage: Stage):
     alone = Running(target=0.7, score=1.4, replica_hours=120.0, starts=9.0, late=0.001)
     advice = Advice(
         target=0.95, utilisation=0.95, ours=(way,), alone=(alone,), now=alone, floor=1, days=7,
-        seen=18, ahead=20, tide=0.91,
+        seen=18, ahead=20, own=21, tide=0.91,
     )  # fmt: skip
     knowledge = Knowledge(fitted=Pinned(), order_level=0.9, fitted_at=0.0, advice=advice)
     stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))

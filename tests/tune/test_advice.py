@@ -15,6 +15,7 @@ from autoscaler.adapters.kubernetes.above import above_of
 from autoscaler.adapters.kubernetes.advised import advised
 from autoscaler.adapters.telemetry.schema import knowledge_document, text
 from autoscaler.cli.advised import Stands, document_of, lines_of
+from autoscaler.cli.dayahead import look_ahead
 from autoscaler.forecast import FAST
 from autoscaler.model import Running, Samples
 from autoscaler.reactive import PlainHpa
@@ -177,6 +178,35 @@ class TestRoom:
         with_event = learn(policy(events=[event]), tide(), NOW, shapes=FAST).advice
         assert with_event.ahead > 3 * knowledge_of().advice.ahead
         assert with_event.seen == knowledge_of().advice.seen
+
+    def test_never_below_a_floor_of_ours(self):
+        # a window asks for more than any demand does
+        window = {"name": "launch", "days": ["friday"], "from": "11:00", "to": "13:00", "floor": 60}
+        asked = policy(recurring=[window])
+        found = learn(asked, tide(), NOW, shapes=FAST)
+        advice = found.advice
+        assert (advice.own, room(advice)) == (60, 60)
+        assert advice.ahead < 30
+        plan = look_ahead(asked, tide(), found, None, NOW, horizon=7 * 86_400.0)
+        assert plan.floors.max() == 60
+        bounded = learn(policy(recurring=[window], floor={"max": 8}), tide(), NOW, shapes=FAST)
+        assert bounded.advice.own == 8
+
+    @pytest.mark.parametrize("use", ["profile@0.998", "ahead@40.5", "no-tide@0.998"])
+    def test_nor_below_the_highest_that_is_drawn(self, use):
+        asked = policy(forecast={"use": use})
+        found = learn(asked, aimless(), NOW, shapes=FAST)
+        plan = look_ahead(asked, aimless(), found, None, NOW, horizon=7 * 86_400.0)
+        assert room(found.advice) >= plan.floors.max()
+
+    def test_what_is_wanted_since_counts(self):
+        advice = knowledge_of().advice
+        said = dict(lines_of(advice, Stands(floor=77, ceiling=70)))["maxReplicas"]
+        assert said.startswith("77 or more: ")
+        assert said.endswith("our own floor reaches 77; 70 is too low")
+        assert document_of(advice, Stands(floor=77))["maxReplicas"] == 77
+        assert document_of(advice, Stands(floor=77))["highestFloor"] == 77
+        assert advised(advice, 70, 77)["maxReplicas"] == 77
 
 
 class TestTide:

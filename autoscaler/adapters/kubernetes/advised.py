@@ -9,13 +9,19 @@ from autoscaler.model import Advice
 from autoscaler.tune.advice import best_alone, helps, ours_under, room
 
 
-def advised(advice: Advice, ceiling: int) -> Json:
+def advised(advice: Advice, ceiling: int, floor: int = 0) -> Json:
     """Give the fields of an advice; a number that is not known is left out.
+
+    Parameters
+    ----------
+    ceiling : of the target
+    floor : that the policy wants now, whatever the ceiling
 
     What is saved is against a reactive autoscaler at its usual target alone: a status is not worth
     another replay of what stands at the target.
     """
-    ours, alone, wanted = ours_under(advice, advice.target), best_alone(advice), room(advice)
+    ours, alone = ours_under(advice, advice.target), best_alone(advice)
+    wanted = room(advice, floor)
     saved = advice.now.replica_hours - ours.replica_hours
     fields: Json = {
         "targetPercent": round(100 * advice.target),

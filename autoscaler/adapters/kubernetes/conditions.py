@@ -99,7 +99,9 @@ def status_of(
     if knowledge is not None:
         status["knowledge"] = learnt(knowledge, timestamp(knowledge.fitted_at))
         if knowledge.advice is not None:
-            status["advice"] = advised(knowledge.advice, target.ceiling)
+            most = policy.spec.floor.max
+            own = decision.uncapped if most is None else min(decision.uncapped, most)
+            status["advice"] = advised(knowledge.advice, target.ceiling, own)
     return {name: value for name, value in status.items() if value is not None}
 
 
