@@ -14,7 +14,7 @@ from autoscaler.forecast.ahead.tables import NAMES, POINT, WINDOW
 from autoscaler.model import Floats
 
 WARM = 60
-"""Steps of a strip before its first complete origin."""
+"""Minutes of a strip before its first complete origin: means go back that far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

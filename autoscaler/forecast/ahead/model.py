@@ -79,7 +79,7 @@ def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
     x = location_features(strip, aim, recent_features(strip, aim))
     future = _future(strip.z, aim)
     # the first day has no day before it: its tables are its own values
-    skip = per_day if days > 2 else WARM
+    skip = per_day if days > 2 else aim.steps(WARM)
     usable = np.flatnonzero((origins >= skip) & (origins + aim.reach < known))
     rows = usable[:: 2 if aim.window is None else 3]
     weight = 0.5 ** ((known - rows) / per_day / _LOCATION_DAYS)
@@ -194,7 +194,7 @@ def _located(model: Model, strip: Strip, recent: Floats) -> tuple[Floats, Floats
     where = model.location @ x
     error = np.abs(_future(strip.z, model.aim) - where)
     error[max(len(error) - 1 - model.aim.reach, 0) :] = 0.0  # not finished: nobody looks there
-    error[:WARM] = model.level
+    error[: model.aim.steps(WARM)] = model.level
     return x, where, error
 
 
