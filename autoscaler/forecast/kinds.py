@@ -48,6 +48,24 @@ class Kinds:
         """Whether a past day is evidence for a kind."""
         return self.at(day) == kind or (kind >= WEEK and self.examples[kind - WEEK][0] == day)
 
+    def coming(self, today: int) -> Kinds:
+        """Forget what was before yesterday, and past dates like which no day is to come.
+
+        Parameters
+        ----------
+        today : number of the day
+        """
+        dated = sorted({of for day, of in self.like.items() if day >= today and of >= WEEK})
+        order = {kind: WEEK + i for i, kind in enumerate(dated)}
+        return Kinds(
+            like={
+                day: order.get(kind, self.weekday(kind))
+                for day, kind in self.like.items()
+                if day >= today - 1
+            },
+            examples=tuple(self.examples[kind - WEEK] for kind in dated),
+        )
+
     def slots(self, wall: Floats, step: float, per_day: int) -> Ints:
         """Slot by kind of wall-clock seconds: kind * per_day + slot of the day."""
         slots = slots_of(wall, step, per_day)

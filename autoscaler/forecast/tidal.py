@@ -40,9 +40,9 @@ class Tidal:
 
     Attributes
     ----------
-    week : shape (kinds * per_day,), expected z from Monday 00:00 on, for the week after the fit,
-        then of days that are like a past day
-    kinds : what days are like
+    week : shape (kinds * per_day,), float32, expected z from Monday 00:00 on, for the week after
+        the fit, then of days that are like a past day
+    kinds : what days are like, from the day before the fit on
     """
 
     name: str
@@ -60,7 +60,7 @@ class Tidal:
         back = min(len(series), max(1, round(WINDOWS[-1] / self.step)))
         wall = wall_seconds(series.end - back * self.step, self.step, back + steps, self.zone)
         slots = self.kinds.slots(wall, self.step, per_day)
-        expected = self.week[slots]
+        expected = self.week[slots].astype(np.float64)
         tail = trusted(newest_of(series, back))
         recent = self._recent(np.log(tail + self.shift) - expected[:back])
         leads = np.arange(steps, dtype=np.float64)
@@ -135,15 +135,16 @@ class TidalForecaster:
     def finish(self, days: Days, misses: Misses) -> Tidal:
         """Fit from misses that are already known."""
         response = learn_response(misses, np.arange(len(misses.rows)), days.step)
+        kinds = days.kinds.coming(days.first + days.count - 1)
         return Tidal(
             name=self.name,
             zone=days.zone,
             step=days.step,
             shift=days.shift,
             peak=days.peak,
-            week=_week(days, self.shape.prepare(days)),
+            week=_week(days, kinds, self.shape.prepare(days)).astype(np.float32),
             response=response,
-            kinds=days.kinds,
+            kinds=kinds,
         )
 
 
@@ -154,27 +155,26 @@ def days_of(series: Series, zone: str, kinds: Kinds = PLAIN) -> Days:
     return by_day(series, zone, kinds)
 
 
-def _week(days: Days, expect: Expectation) -> Floats:
+def _week(days: Days, kinds: Kinds, expect: Expectation) -> Floats:
     """Expect z from Monday on: today from the days before it, the next six from all there is.
+
+    Then of the `kinds` that are to come.
 
     Each weekday as the next day of its kind, which may be a holiday that is like it. A day that is
     over is evidence for the next when that is like it.
     """
     today = days.count - 1
     over = days.now == days.per_day and days.kind(today) == days.kind(today + 1)
-    rows: list[Floats] = [np.empty(0)] * days.kinds.count
+    rows: list[Floats] = [np.empty(0)] * kinds.count
     for ahead in range(7):
         weekday = (days.first + today + ahead) % 7
         coming_rows = range(today + over, today + 7 * _WEEKS_AHEAD)
         row = next((row for row in coming_rows if days.kind(row) == weekday), today + ahead)
         rows[weekday] = expect(row, max(today, 1) if row == today else days.count)
-    for kind in range(7, days.kinds.count):
-        coming = (day - days.first for day, of in days.kinds.like.items() if of == kind)
-        nearest = min((row for row in coming if row >= today), default=None)
-        if nearest is None:
-            rows[kind] = rows[days.kinds.weekday(kind)]
-        else:
-            rows[kind] = expect(nearest, max(today, 1) if nearest == today else days.count)
+    for kind in range(7, kinds.count):
+        coming = (day - days.first for day, of in kinds.like.items() if of == kind)
+        nearest = min(row for row in coming if row >= today)
+        rows[kind] = expect(nearest, max(today, 1) if nearest == today else days.count)
     week = np.concatenate(rows)
     if np.isnan(week).any():
         week = first_known(week, np.full(len(week), np.median(days.z[~np.isnan(days.z)])))

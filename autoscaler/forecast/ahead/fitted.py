@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from autoscaler.forecast.ahead.around import Around, by_clock, without_repeats
 from autoscaler.forecast.ahead.features import Aim, Strip, recent_features
 from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_newest
 from autoscaler.forecast.ahead.tables import NAMES, OWN, SEASON, Tables
@@ -19,7 +20,10 @@ BACK = 5 * 3600.0
 """Seconds before the present that a decision looks at: misses of the last three hours, each of
 which was forecast from an hour before it."""
 
-_ROWS = 4  # days of tables that are kept: yesterday, today, and the two to come
+_SKIPPED = 3600.0  # seconds that the clock may have skipped within them
+
+_WINDOWED = np.array([[name.startswith("w_")] for name in NAMES])
+_OWN = [NAMES.index(name) for name in OWN]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +54,8 @@ class TideAhead:
 
     Attributes
     ----------
-    first : number of the first day of the kept tables (0 modulo 7 is a Monday)
-    tables : shape (names, 4 * per_day), float32
+    first : first slot of the kept tables, counted from the Monday that is day 0
+    tables : row by name
     """
 
     tidal: Tidal
@@ -59,7 +63,7 @@ class TideAhead:
     window: Model
     reach: Reach
     first: int
-    tables: Floats
+    tables: Around
 
     @property
     def name(self) -> str:
@@ -71,16 +75,22 @@ class TideAhead:
         """Fit on all that is known of `days`."""
         known = (days.count - 1) * days.per_day + days.now
         point, window = (fit_model(tables, known, aim) for aim in reach.aims(days))
-        # tables have a row for each day and two to come; a decision needs the newest four
-        kept = slice(max(0, days.count + 2 - _ROWS), days.count + 2)
-        rows = np.stack([tables.by_name[name][kept].ravel() for name in NAMES])
+        # of the tables of all days and of two to come, what a decision may look at
+        back = max(2, round(BACK / days.step)) + round(_SKIPPED / days.step)
+        since = max(0, known - back)
+        point, window = (
+            replace(model, clocks=_newest(model.clocks, since, days.per_day))
+            for model in (point, window)
+        )
         return cls(
             tidal=tidal,
-            point=replace(point, clocks=point.clocks[:, kept].astype(np.float32)),
-            window=replace(window, clocks=window.clocks[:, kept].astype(np.float32)),
+            point=point,
+            window=window,
             reach=reach,
-            first=days.first + kept.start,
-            tables=rows.astype(np.float32),
+            first=days.first * days.per_day + since,
+            tables=Around.of(
+                [tables.by_name[name].ravel()[since:] for name in NAMES], days.per_day
+            ),
         )
 
     def predict(self, series: Series, steps: int, levels: tuple[float, ...]) -> Forecast:
@@ -91,19 +101,18 @@ class TideAhead:
     def _ahead(self, series: Series) -> Ahead:
         step, shift = self.tidal.step, self.tidal.shift
         back = min(len(series), max(2, round(BACK / step)))
-        strip, slots = self._strip(series, back)
+        strip, now = self._strip(series, back)
         recent = recent_features(strip, self.point.aim)
         newest = trusted(newest_of(series, max(1, round(900 / step))))
         newest = newest[~np.isnan(newest)]
         cap = max(self.tidal.peak, GROWTH * float(newest.max(initial=0.0)))
         most = np.log(cap + shift)  # what lies beyond is cut, and might overflow
         lead, window = (
-            np.clip(
-                np.exp(np.minimum(predict_newest(model, strip, slots, recent), most)) - shift,
-                0.0,
-                cap,
+            np.clip(np.exp(np.minimum(z, most)) - shift, 0.0, cap)
+            for z in (
+                predict_newest(model, strip, self._clock(model, now), recent)
+                for model in (self.point, self.window)
             )
-            for model in (self.point, self.window)
         )
         return Ahead(
             weights=MASSES,
@@ -115,21 +124,29 @@ class TideAhead:
         )
 
     def _strip(self, series: Series, back: int) -> tuple[Strip, Ints]:
-        """Strip of the newest steps, and the slots of its origins in the kept tables."""
+        """Strip of the newest steps, and the slot of its last origin, shape (1,)."""
         step, lead = self.tidal.step, self.reach.lead
         wall = wall_seconds(series.end - back * step, step, back + 1 + lead, self.tidal.zone)
-        per_day = self.tables.shape[1] // _ROWS
+        per_day = self.tables.per_day
         day = np.floor(wall / DAY)
-        row = np.clip(day - self.first, 0, _ROWS - 1).astype(np.int64)
         slot = np.minimum(((wall - day * DAY) / step).astype(np.int64), per_day - 1)
-        at = row * per_day + slot
+        at = day.astype(np.int64) * per_day + slot - self.first
         here, target = at[: back + 1], at[lead:]
-        windowed = np.array([name.startswith("w_") for name in NAMES])
-        tables = np.where(windowed[:, None], self.tables[:, here], self.tables[:, target])
-        own = self.tables[[NAMES.index(name) for name in OWN]][:, here[:-1]].astype(np.float64)
+        own = self.tables.at(here[:-1], _OWN)
         values = trusted(newest_of(series, back))
         z = _held(np.log(values + self.tidal.shift) - own[0]) + own[0]
-        return Strip(z=z, own=own, tables=tables.astype(np.float64)), here
+        tables = self.tables.at(np.where(_WINDOWED, here, target))
+        return Strip(z=z, own=own, tables=tables), here[-1:]
+
+    def _clock(self, model: Model, now: Ints) -> Ints:
+        """Slot from which the kept misses by clock of a lead later are looked up, shape (1,)."""
+        lead, kept = model.aim.lead, model.clocks.shape[1]
+        return by_clock(now + lead, kept, self.tables.per_day) - lead
+
+
+def _newest(clocks: Floats, since: int, per_day: int) -> Floats:
+    """Usual |error| by clock from a slot on, shape (2, slots), float32."""
+    return without_repeats(clocks.reshape(2, -1)[:, since:].astype(np.float32), per_day)
 
 
 def _held(deviation: Floats) -> Floats:
