@@ -6,6 +6,7 @@ from typing import Any
 
 from autoscaler.forecast.accuracy import UPPER, horizon_name, loses, worse_than_last_week
 from autoscaler.model import Accuracy, Knowledge, Live
+from autoscaler.policy import TidePolicy
 from autoscaler.report import value_text
 
 _WORDS = {
@@ -15,20 +16,25 @@ _WORDS = {
 }
 
 
-def lines_of(known: Knowledge) -> tuple[str, ...]:
+def unit_of(policy: TidePolicy) -> str:
+    """Name the unit of the demand: requests with a preset, the query's own otherwise."""
+    return "requests/s" if policy.spec.demand.preset else "demand/s"
+
+
+def lines_of(known: Knowledge, unit: str) -> tuple[str, ...]:
     """Sentences on days that the forecasts did not know; empty when none could be judged."""
     lost = [f"{r.code}: {r.sentence}" for r in worse_than_last_week(known.accuracy)]
-    return (*(_line(each) for each in known.accuracy), *lost)
+    return (*(_line(each, unit) for each in known.accuracy), *lost)
 
 
-def _line(found: Accuracy) -> str:
-    """Sentence about one horizon."""
+def _line(found: Accuracy, unit: str) -> str:
+    """Sentence about one horizon; every loss is in the unit that the first one names."""
     naive = ", ".join(f"{_WORDS[name]} {value_text(v)}" for name, v in found.naive.items())
     against = f" ({naive})" if naive else ""
     return (
-        f"{horizon_name(found.horizon)} ahead: pinball loss {value_text(found.median)} at P50"
-        f"{against}, {value_text(found.upper)} at P{UPPER * 100:g}, under which "
-        f"{found.coverage:.1%} lay; bias {found.bias:+.2g}"
+        f"{horizon_name(found.horizon)} ahead: pinball loss {value_text(found.median)} {unit} at "
+        f"P50{against}, {value_text(found.upper)} {unit} at P{UPPER * 100:g}, under which "
+        f"{found.coverage:.1%} lay; bias {found.bias:+.2g} {unit}"
     )
 
 

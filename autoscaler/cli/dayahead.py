@@ -259,7 +259,7 @@ def _why_lowered(policy: TidePolicy, need: Need, change: Change, lead: float) ->
         return f"{_by_cost(need.least, lead)}, and no more are worth keeping"
     again = duration_text(policy.spec.release.break_even)
     needed = int(need.order[min(first, len(need.order) - 1)])
-    return f"{needed} needed, and by the median {change.floor + 1} not again within {again}"
+    return f"{needed} needed, and {change.floor + 1} not again within {again}"
 
 
 def _by_cost(least: int, seconds: float) -> str:

@@ -9,11 +9,12 @@ import numpy as np
 
 from autoscaler.capacity import ACTUATION, lead_time
 from autoscaler.cli import accuracyshown, advised
+from autoscaler.cli.accuracyshown import unit_of
 from autoscaler.cli.dayahead import DayAhead
 from autoscaler.cli.options import duration_text
 from autoscaler.model import Floats, Knowledge
 from autoscaler.plan import looking_back
-from autoscaler.policy import Spec, TidePolicy
+from autoscaler.policy import Spec
 from autoscaler.report import Band, Chart, Line, Note, Report, Step, Table, local_time, value_text
 from autoscaler.schema.cold_start import LEVELS
 
@@ -75,7 +76,7 @@ def _demand_chart(day: DayAhead, every: Floats, back: int) -> Chart:
     measured = np.concatenate((day.series.values[-back:], unknown))
     return Chart(
         title="Demand",
-        unit=_unit(day.policy),
+        unit=unit_of(day.policy),
         times=every,
         zone=day.policy.spec.time_zone,
         now=day.now,
@@ -104,11 +105,6 @@ def _replica_chart(day: DayAhead, every: Floats, back: int) -> Chart:
             for change in day.changes
         ),
     )
-
-
-def _unit(policy: TidePolicy) -> str:
-    """Name the unit of the demand: requests with a preset, the query's own otherwise."""
-    return "requests/s" if policy.spec.demand.preset else "demand/s"
 
 
 def _percentile(level: float) -> str:
@@ -145,7 +141,7 @@ def table_of(day: DayAhead) -> Table:
 
 
 def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
-    """Tell what the picture rests on."""
+    """Tell what the picture rests on; what to do about it is `advice_of`."""
     spec, known = day.policy.spec, day.knowledge
     tide = "not known yet" if math.isnan(known.tide) else f"{known.tide:.2f} of 1"
     history = duration_text(len(day.series) * day.series.step)
@@ -154,18 +150,22 @@ def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
         ("Seen from", local_time(day.now, spec.time_zone)),
         ("History", f"{history} at {duration_text(day.series.step)}, strength of the tide {tide}"),
         ("Forecaster", f"{day.forecast.by}, ordering {order_rule(known)}"),
-        ("Capacity", f"{value_text(spec.capacity.per_replica)} {_unit(day.policy)} a replica"),
+        ("Capacity", f"{value_text(spec.capacity.per_replica)} {unit_of(day.policy)} a replica"),
         ("Cold start", cold_start_text(spec)),
         ("Ceiling", "not known" if day.ceiling is None else str(day.ceiling)),
     ]
-    facts += [("Accuracy", line) for line in accuracyshown.lines_of(known)]
-    if known.advice is not None:
-        facts += advised.lines_of(known.advice, day.stands)
+    facts += [("Accuracy", line) for line in accuracyshown.lines_of(known, unit_of(day.policy))]
     if day.assumed:
         facts.append(("Assumed", day.assumed))
     facts += [("Doubt", f"{doubt.code}: {doubt.sentence}") for doubt in day.doubts]
     facts += [("Note", f"{reason.code}: {reason.sentence}") for reason in day.reasons]
     return tuple(facts)
+
+
+def advice_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
+    """Tell what the last week advises; nothing while there is none."""
+    advice = day.knowledge.advice
+    return () if advice is None else advised.lines_of(advice, day.stands)
 
 
 def cold_start_text(spec: Spec) -> str:
@@ -183,6 +183,7 @@ def report_of(day: DayAhead, version: str) -> Report:
     return Report(
         title=f"The {_horizon(day)} ahead of {day.policy.key}",
         lead=sentence_of(day),
+        advice=advice_of(day),
         facts=facts_of(day),
         details=(table_of(day),),
         charts=charts_of(day),
@@ -198,7 +199,7 @@ def document_of(day: DayAhead) -> dict[str, Any]:
         "policy": day.policy.key,
         "at": day.now,
         "timeZone": day.policy.spec.time_zone,
-        "unit": _unit(day.policy),
+        "unit": unit_of(day.policy),
         "target": None
         if day.target is None
         else {"floor": day.target.floor, "ceiling": day.target.ceiling},

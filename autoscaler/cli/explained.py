@@ -101,7 +101,8 @@ def _rows(told: Explanation) -> Iterator[tuple[str, list[str]]]:
         yield "2 Forecast", [_forecast(decision, told)]
         if told.knowledge is not None:
             live = accuracyshown.live_line(told.knowledge, decision.memory.live)
-            yield "Accuracy", [*accuracyshown.lines_of(told.knowledge), live]
+            unit = accuracyshown.unit_of(record.policy)
+            yield "Accuracy", [*accuracyshown.lines_of(told.knowledge, unit), live]
         yield "3 Need", [_need(decision, told)]
         told_by = GUARDS | FROM_CALENDAR
         planned = [r for r in decision.reasons if r.code not in told_by]

@@ -153,7 +153,7 @@ def _write(day: DayAhead, out: Path) -> None:
 
 def _show(day: DayAhead) -> None:
     """Print sentence, pictures and the table of changes."""
-    from autoscaler.cli.dayshown import charts_of, facts_of, sentence_of, table_of
+    from autoscaler.cli.dayshown import advice_of, charts_of, facts_of, sentence_of, table_of
     from autoscaler.cli.printing import picture, print_facts, print_table, print_wrapped
 
     print_wrapped(f"{day.policy.key}: {sentence_of(day)}")
@@ -162,4 +162,4 @@ def _show(day: DayAhead) -> None:
         click.echo(picture(chart) + "\n")
     if day.changes:
         print_table(table_of(day))
-    print_facts(facts_of(day))
+    print_facts((*facts_of(day), *advice_of(day)))

@@ -212,7 +212,14 @@ def _write(found: Tuned, out: Path) -> None:
 def _show(found: Tuned, *, as_json: bool) -> None:
     """Print the answer, the bars and the table; or all of it as JSON."""
     from autoscaler.cli.printing import print_facts, print_table, print_wrapped
-    from autoscaler.cli.tunedshown import bars_of, document_of, facts_of, sentence_of, table_of
+    from autoscaler.cli.tunedshown import (
+        advice_of,
+        bars_of,
+        document_of,
+        facts_of,
+        sentence_of,
+        table_of,
+    )
 
     if as_json:
         print_json(document_of(found))
@@ -221,4 +228,4 @@ def _show(found: Tuned, *, as_json: bool) -> None:
     click.echo()
     click.echo(bars_of(found) + "\n")
     print_table(table_of(found))
-    print_facts(facts_of(found))
+    print_facts((*facts_of(found), *advice_of(found)))

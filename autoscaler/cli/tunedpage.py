@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from autoscaler.cli.options import duration_text
-from autoscaler.cli.tunedshown import days_text, facts_of, sentence_of, shown, table_of
+from autoscaler.cli.tunedshown import (
+    advice_of,
+    days_text,
+    facts_of,
+    sentence_of,
+    shown,
+    table_of,
+)
 from autoscaler.cli.tuning import Tuned
 from autoscaler.model import Floats
 from autoscaler.replay import need_of
@@ -19,6 +26,7 @@ def report_of(found: Tuned, made_by: str) -> Report:
     return Report(
         title=f"{found.policy.key}: candidates on {days_text(len(found.comparison.rows))}",
         lead=sentence_of(found),
+        advice=advice_of(found),
         facts=facts_of(found),
         tables=(table_of(found),),
         charts=tuple(charts),

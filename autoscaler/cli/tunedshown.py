@@ -146,16 +146,24 @@ def _row(found: Tuned, option: Option) -> tuple[str, ...]:
 
 
 def facts_of(found: Tuned) -> tuple[tuple[str, str], ...]:
-    """Give the rest as label and text: releases, confirmation, how to pin, advice."""
+    """Give the rest as label and text: releases, confirmation, how to pin."""
     facts = [("Slow release", _releases(found))]
     facts += [("Confirmed", _confirmation(found, each)) for each in found.confirmed]
+    unread = found.comparison.unread
+    if unread:
+        facts.append(("Not judged", f"{days_text(unread)}: most of it was not read"))
     facts += [("Left out", f"{name}: {why}") for name, why in found.comparison.left_out.items()]
     facts.append(("To pin it", f"forecast: {{use: {found.comparison.chosen.name}}} in the policy"))
-    advice = found.knowledge.advice
-    if advice is not None:
-        facts += _above(found.comparison.target, advice, found.stands)
-        facts += advised.lines_of(advice, found.stands)
     return tuple(facts)
+
+
+def advice_of(found: Tuned) -> tuple[tuple[str, str], ...]:
+    """Give what the last week advises, as label and text; nothing while there is none."""
+    advice = found.knowledge.advice
+    if advice is None:
+        return ()
+    above = _above(found.comparison.target, advice, found.stands)
+    return (*above, *advised.lines_of(advice, found.stands))
 
 
 def _above(target: float | None, advice: Advice, stands: Stands) -> list[tuple[str, str]]:
@@ -206,7 +214,11 @@ def document_of(found: Tuned) -> dict[str, Any]:
         "source": found.source,
         "partial": found.partial,
         "at": utc_time(found.now),
-        "days": {"count": len(comparison.rows), "first": utc_time(float(midnights[0]))},
+        "days": {
+            "count": len(comparison.rows),
+            "unread": comparison.unread,
+            "first": utc_time(float(midnights[0])),
+        },
         "hpaTarget": comparison.target,
         "price": found.policy.spec.price.per_percent_late,
         "release": found.policy.spec.release.after,

@@ -169,7 +169,11 @@ def _confirmed(found: Tuned, history: History, days: int, told: Told) -> Tuned:
     if judge is None:
         return found
     zone = found.policy.spec.time_zone
-    days = min(days, len(comparison.rows))
+    # the newest days in a row that were compared: a day that was not read confirms nothing
+    newest = judge.whole - 1 - np.arange(len(comparison.rows))
+    days = min(days, int(np.cumprod(comparison.rows[::-1] == newest).sum()))
+    if not days:
+        return found
     stretch = stretch_of(found.lesson.series, judge, zone, days, comparison.target)
     if stretch is None:
         return found

@@ -68,21 +68,30 @@ def _body(report: Report) -> list[str]:
     if report.lead:
         lines.append(f'<p class="lead">{html.escape(report.lead)}</p>')
     lines.append("</header>")
+    lines += _facts("Advice", report.advice)
     lines += [line for table in report.tables for line in _table(table)]
     lines += [
         '<section id="charts" aria-label="Charts"></section>',
         '<noscript><p class="note">The charts need JavaScript; the tables do not.</p></noscript>',
     ]
     lines += [line for table in report.details for line in _table(table)]
-    if report.facts:
-        lines.append('<section class="facts"><h2>What was run</h2><dl>')
-        lines += [
-            f"<div{_wide(text)}><dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd></div>"
-            for label, text in report.facts
-        ]
-        lines.append("</dl></section>")
+    lines += _facts("What was run", report.facts)
     lines += [f"<footer>{html.escape(report.footer)}</footer>", "</main>"]
     return lines
+
+
+def _facts(title: str, facts: tuple[tuple[str, str], ...]) -> list[str]:
+    """Labels with their texts; nothing without any."""
+    if not facts:
+        return []
+    return [
+        f'<section class="facts"><h2>{html.escape(title)}</h2><dl>',
+        *(
+            f"<div{_wide(text)}><dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd></div>"
+            for label, text in facts
+        ),
+        "</dl></section>",
+    ]
 
 
 def _wide(text: str) -> str:

@@ -130,13 +130,15 @@ class Report:
     Attributes
     ----------
     lead : the answer in one or two sentences
-    facts : label and text pairs shown above the charts (policy, traffic, seed, …)
+    advice : label and text pairs shown right below it: what to do
+    facts : label and text pairs shown at the end (policy, traffic, seed, …)
     details : tables under the charts, such as a long list of changes
     footer : where it came from; no clock is read here, so that same input gives same bytes
     """
 
     title: str
     lead: str = ""
+    advice: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()

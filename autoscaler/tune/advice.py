@@ -25,8 +25,8 @@ from autoscaler.forecast.calendar import raised
 from autoscaler.model import Advice, Floats, Forecast, Ints, Knowledge, Running, Series
 from autoscaler.policy import TidePolicy
 from autoscaler.replay import cost_of, late_fraction, replay, score_of
-from autoscaler.schema.candidates import Candidate
-from autoscaler.tune.judge import Judge
+from autoscaler.schema.candidates import Candidate, candidate_of
+from autoscaler.tune.judge import Judge, Trial
 from autoscaler.tune.lesson import Lesson
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)
@@ -46,7 +46,7 @@ DRAW = 5.0
 hour in two days once advised 70 % for two months, a quarter dearer than 95 %."""
 
 REPLAYED_DAYS = 7
-"""Newest whole days that are replayed: every weekday once."""
+"""Newest whole days that are replayed, of those that were read: every weekday once."""
 
 AHEAD = 7 * 86_400.0
 """Seconds ahead in which the largest need is looked for: announced events among it."""
@@ -101,9 +101,9 @@ def advise(
     judge, trial = lesson.judge, lesson.trial_of(candidate)
     if judge is None or trial is None or not len(trial.rows):
         return None
-    rows = trial.rows[-REPLAYED_DAYS:]
+    rows = _days_of(judge, trial)
     floor = policy.spec.floor.min or 1
-    beneath = trial.floors[0, -REPLAYED_DAYS:].reshape(1, -1)
+    beneath = trial.floors[0, np.isin(trial.rows, rows)].reshape(1, -1)
     nobody = np.full((len(ALONE), beneath.shape[1]), floor, dtype=np.int64)
     floors = np.concatenate([np.repeat(beneath, len(TARGETS), axis=0), nobody])
     ways = _run(judge, rows, floors, (*TARGETS, *ALONE))
@@ -167,11 +167,16 @@ def against(knowledge: Knowledge, lesson: Lesson, above: Above, floor: int) -> K
     knowledge, lesson : as they were learnt
     floor : `minReplicas` without us
     """
-    advice, judge = knowledge.advice, lesson.judge
-    if advice is None or judge is None:
+    advice, choice, judge = knowledge.advice, knowledge.choice, lesson.judge
+    if advice is None or choice is None or judge is None:
+        return knowledge
+    # a name is rounded: the candidate itself is among those that were replayed
+    named = (of for of in lesson.scores if str(of) == choice.name)
+    trial = lesson.trial_of(next(named, candidate_of(choice.name)))
+    if trial is None:
         return knowledge
     target = PRESENT if above.target is None else above.target
-    rows = np.arange(judge.whole - advice.days, judge.whole)
+    rows = _days_of(judge, trial)
     floors = np.full((len(ALONE) + 1, len(judge.demand_on(rows))), floor, dtype=np.int64)
     now, *alone = _run(judge, rows, floors, (target, *ALONE))
     seen = replace(advice, now=now, alone=tuple(alone), floor=floor)
@@ -208,6 +213,12 @@ def room(advice: Advice, floor: int = 0) -> int:
     """
     needed = math.ceil(max(advice.seen, advice.ahead, 1) * ROOM)
     return max(needed, advice.own, floor)
+
+
+def _days_of(judge: Judge, trial: Trial) -> Ints:
+    """Newest days of a trial that were read: a line over a hole is no day that anybody had."""
+    rows: Ints = trial.rows[judge.judged(trial.rows)][-REPLAYED_DAYS:]
+    return rows
 
 
 def _run(judge: Judge, rows: Ints, floors: Ints, targets: Sequence[float]) -> tuple[Running, ...]:

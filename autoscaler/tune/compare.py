@@ -38,7 +38,7 @@ from autoscaler.replay.doubt import (
 )
 from autoscaler.schema.candidates import Candidate
 from autoscaler.tune.evidence import SEED
-from autoscaler.tune.judge import Judge, Trial
+from autoscaler.tune.judge import Judge
 from autoscaler.tune.lesson import WORTH, Lesson
 
 RELEASES = (300.0, 600.0, 1800.0, 3600.0)
@@ -99,6 +99,7 @@ class Comparison:
     Attributes
     ----------
     rows : the days, rows of the lesson's `Days`
+    unread : days among them that judge nobody, since most of them was not read
     target : of the reactive autoscaler above, None for none
     options : best score first
     chosen : the best candidate at the policy's own release, or `standing` within the noise
@@ -113,6 +114,7 @@ class Comparison:
     """
 
     rows: NDArray[np.int64]
+    unread: int
     target: float | None
     options: tuple[Option, ...]
     chosen: Option
@@ -150,9 +152,10 @@ def compare(  # long: half of it says what is given
     judge, days = lesson.judge, lesson.days
     if judge is None or days is None:
         return None
-    rows, left_out = _days_of(lesson)
-    if not len(rows):
+    every, left_out = _days_of(lesson)
+    if not len(every):
         return None
+    rows = every[judge.judged(every)]
     ground = _Ground(judge, rows, target)
     own = policy.spec.release.after
     releases = sorted({own, *RELEASES})
@@ -174,6 +177,7 @@ def compare(  # long: half of it says what is given
             chosen = stands
     return Comparison(
         rows=rows,
+        unread=len(every) - len(rows),
         target=target,
         options=tuple(options),
         chosen=chosen,
@@ -275,30 +279,28 @@ def _candidates(
     ground: _Ground, lesson: Lesson, left_out: dict[str, str], release: float
 ) -> list[Option]:
     """Every candidate at one slow release."""
+    judge, rows = ground.judge, ground.rows
+    span = np.arange(rows[0], rows[-1] + 1)  # a release looks back over a day that judges nobody
     names: list[tuple[str, Candidate | None]] = []
     wanted = []
     for candidate in lesson.scores:
         trial = lesson.trial_of(candidate)
         if trial is not None and candidate.forecaster not in left_out:
             names.append((str(candidate), candidate))
-            wanted.append(_on(trial, ground.rows))
+            wanted.append(trial.wanted[0, np.isin(trial.rows, span)].ravel())
     if not names:
         return []
-    floors = ground.judge.released(np.stack(wanted), release, ground.rows)
-    return ground.options(names, floors, ground.hpa, release)
-
-
-def _on(trial: Trial, rows: NDArray[np.int64]) -> Ints:
-    """Give what a trial of one candidate wanted on some of its days, flat."""
-    wanted: Ints = trial.wanted[0, np.isin(trial.rows, rows)].ravel()
-    return wanted
+    floors = judge.released(np.stack(wanted), release, span).reshape(len(names), len(span), -1)
+    judged = floors[:, np.isin(span, rows)].reshape(len(names), -1)
+    return ground.options(names, judged, ground.hpa, release)
 
 
 def _fixed(ground: _Ground, days: Days) -> Option:
     """Replicas for the P99 of the seven days before each day, and nothing above."""
     usual = []
     for row in ground.rows.tolist():
-        before = ground.judge.demand_on(np.arange(max(0, row - FIXED_DAYS), row))
+        days_before = np.arange(max(0, row - FIXED_DAYS), row)
+        before = ground.judge.demand_on(days_before[ground.judge.judged(days_before)])
         usual.append(float(np.percentile(before, FIXED_LEVEL)) if len(before) else 0.0)
     need = replicas_for(np.array(usual), ground.judge.service.capacity)
     floors = np.repeat(np.maximum(need, 1), days.per_day)

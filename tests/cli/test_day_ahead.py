@@ -37,7 +37,7 @@ def test_no_reason_contradicts_its_floor() -> None:
         assert int(re.findall(r"need (\d+)$", change.why)[0]) >= change.floor
     for change in lowered:
         assert int(re.findall(r"^(\d+) ", change.why)[0]) <= change.floor
-        assert f"by the median {change.floor + 1} not again" in change.why
+        assert f"and {change.floor + 1} not again" in change.why
 
 
 def test_an_event_is_told_in_hours_and_with_its_unit() -> None:

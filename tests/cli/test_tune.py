@@ -12,8 +12,10 @@ import pytest
 import yaml
 
 from autoscaler.cli.main import run
-from autoscaler.cli.tunedshown import document_of, facts_of, sentence_of, shown
+from autoscaler.cli.tunedpage import report_of
+from autoscaler.cli.tunedshown import advice_of, document_of, facts_of, sentence_of, shown
 from autoscaler.cli.tuning import tuned
+from autoscaler.report.html import page
 from autoscaler.sandbox.kubernetes import KubernetesServer
 from autoscaler.sandbox.prometheus import PrometheusServer
 from autoscaler.schema.candidates import candidate_of
@@ -205,4 +207,11 @@ class TestTold:
         # an HPA below the advised target makes candidates look alike, and that is said
         for target, said in ((0.7, True), (0.95, False), (None, False)):
             under = replace(found, comparison=replace(found.comparison, target=target))
-            assert ("HPA above" in dict(facts_of(under))) is said
+            assert ("HPA above" in dict(advice_of(under))) is said
+
+    def test_what_to_do_stands_above_the_table(self) -> None:
+        found = tuned(policy(), tide(8), "x", target=0.9, confirmed=0, told=quiet)
+        text = page(report_of(found, "0"))
+        assert text.index("<h2>Advice</h2>") < text.index("<dt>maxReplicas</dt>")
+        assert text.index("<dt>maxReplicas</dt>") < text.index("<table>")
+        assert text.index("<dt>To pin it</dt>") > text.index("<table>")

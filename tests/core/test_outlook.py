@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autoscaler import plan
 from autoscaler.capacity import lead_time, need_of, replicas_for
@@ -46,6 +48,31 @@ def test_a_whole_day_from_a_real_forecast():
     assert floors[720] >= 11  # noon: 35 per second
     assert floors[-1] <= 6
     assert [change.at for change in changes] == sorted({change.at for change in changes})
+
+
+@given(
+    order=st.lists(st.integers(0, 6), min_size=40, max_size=200),
+    keep=st.lists(st.integers(0, 6), min_size=200, max_size=200),
+    cost=st.booleans(),
+)
+def test_no_step_is_taken_back_before_a_break_even_is_over(order, keep, cost):
+    order = np.array(order)
+    need = Need(
+        start=NOW,
+        step=60.0,
+        order=order,
+        keep=np.minimum(order, keep[: len(order)]),
+        now=int(order[0]),
+        least=int(order[0]) if cost else None,
+        most=int(order[0]) if cost else None,
+    )
+    _, changes = plan.outlook(policy(), need, 3, 300.0, ceiling=40, original=1)
+    least = 30 - 10  # minutes: a fall is drawn a slow release late
+    after = 5 if cost else 0  # minutes that are decided on expected cost
+    for before, fall, rise in zip(changes, changes[1:], changes[2:], strict=False):
+        if fall.floor < before.floor and rise.floor > fall.floor:
+            minutes = (fall.at - NOW) / 60
+            assert minutes <= after + 10 or (rise.at - fall.at) / 60 >= least
 
 
 def test_whole_replicas_forgive_the_rounding_of_float32():

@@ -87,13 +87,15 @@ def test_the_explanation_says_how_good_it_was_and_is(written: Path) -> None:
     assert any(line.startswith("FellBack") for line in said["stages"]["plan"])
     assert [each["horizon"] for each in said["accuracy"]] == [300.0, 3600.0, 86_400.0]
     assert "Accuracy   5 min ahead: pinball loss" in text_of(shown)
+    # no number without its unit: this policy's demand comes from a query
+    assert all(line.count(" demand/s") == 3 for line in lines[:3])
 
 
 def test_the_plan_says_it_too() -> None:
     known = learn(policy(), until(0), NOW, shapes=FAST)
     day = look_ahead(policy(), until(0), known, None, NOW)
     lines = [text for label, text in facts_of(day) if label == "Accuracy"]
-    assert lines == list(accuracyshown.lines_of(known))
+    assert lines == list(accuracyshown.lines_of(known, "demand/s"))
     assert len(lines) >= 3
     first = plan_of(day)["accuracy"][0]
     assert first["medianLoss"] == known.accuracy[0].median
@@ -103,7 +105,9 @@ def test_the_plan_says_it_too() -> None:
 def test_who_loses_to_last_week_says_so_where_people_look() -> None:
     known = learn(policy(), until(0), NOW, shapes=FAST)
     lost = replace(known.accuracy[-1], naive={"last-week": known.accuracy[-1].median / 2})
-    lines = accuracyshown.lines_of(replace(known, accuracy=(*known.accuracy[:-1], lost)))
+    lines = accuracyshown.lines_of(
+        replace(known, accuracy=(*known.accuracy[:-1], lost)), "demand/s"
+    )
     assert lines[-1].startswith(f"{Code.WORSE_THAN_LAST_WEEK}: the same time last week")
     never = accuracyshown.live_line(replace(known, usual=None), Live())
     assert "not judged" in never

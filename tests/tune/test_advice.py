@@ -160,6 +160,23 @@ class TestReplay:
         assert usual == knowledge_of().advice
         assert usual.now.target == PRESENT
 
+    def test_a_day_that_was_not_read_advises_nothing(self):
+        given = tide(14)
+        times, values = given.demand.times, given.demand.values
+        midnight = NOW - 3 * 86_400.0
+        kept = (times < midnight) | (times >= midnight + 20 * 3600.0)
+        holed = replace(given, demand=Samples(times=times[kept], values=values[kept]))
+        lesson = study(policy(), holed, NOW, shapes=FAST)
+        found = known(policy(), lesson)
+        advice, judge = found.advice, lesson.judge
+        assert advice.days == 7
+        rows = np.r_[judge.whole - 8 : judge.whole - 3, judge.whole - 2, judge.whole - 1]
+        demand = judge.demand_on(rows)
+        floors = np.ones((1, len(demand)), dtype=np.int64)
+        run = replay(demand, floors, judge.service, judge.hpa(PRESENT))
+        assert advice.now.late == pytest.approx(float(late_fraction(run, demand)[0]), rel=1e-12)
+        assert against(found, lesson, Above(), 1).advice.now == advice.now
+
 
 class TestRoom:
     def test_more_than_was_ever_needed(self):

@@ -64,6 +64,38 @@ def test_an_option_is_what_a_plain_replay_of_its_floors_says(plain, compared):
         assert option.daily.cost.sum() == pytest.approx(cost, rel=1e-12)
 
 
+def unread(days=14):
+    """A tide of which the day before yesterday was read from 20:00 on only: a line, elsewhere."""
+    given = tide(days)
+    times, values = given.demand.times, given.demand.values
+    midnight = NOW - 3 * DAY
+    kept = (times < midnight) | (times >= midnight + 20 * 3600.0)
+    return replace(given, demand=Samples(times=times[kept], values=values[kept]))
+
+
+@pytest.mark.parametrize("holding", [False, True])
+def test_a_day_that_was_not_read_judges_nobody(holding):
+    hold = {"name": "nothing moves", "from": "10:00", "to": "16:00", "hold": True}
+    of = policy(recurring=[hold] if holding else [])
+    found = lesson(unread(), of)
+    compared = compare(of, found, candidate_of("ahead@13.5"), 0.7)
+    judge = found.judge
+    assert compared.unread == 1
+    assert judge.whole - 3 not in compared.rows
+    assert judge.whole - 4 in compared.rows
+    assert all(len(option.hours) == len(compared.rows) for option in compared.options)
+    demand = judge.demand_on(compared.rows)
+    for option in compared.options:
+        assert option.daily.came.sum() == pytest.approx(demand.sum())
+    # the same floors as where that day counts: what is left out is its verdict
+    option = next(o for o in compared.own(600.0) if o.name == "no-tide@0.9")
+    trial = found.trial_of(option.candidate)
+    floors = trial.floors[0, np.isin(trial.rows, compared.rows)].ravel()
+    hpa = PlainHpa(target=0.7, window=plan.steps_ahead(300.0, judge.service.step) + 1)
+    run = replay(demand, floors, judge.service, hpa)
+    assert option.hours.sum() == pytest.approx(run.total.sum() * judge.service.step / 3600)
+
+
 def test_a_longer_release_never_stands_on_less(compared):
     same = [o for o in compared.options if o.name == compared.chosen.name]
     same.sort(key=lambda option: option.release)
