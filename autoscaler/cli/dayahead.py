@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoscaler import dates, plan
-from autoscaler.capacity import lead_time, need_of, rule_of
+from autoscaler.capacity import ACTUATION, lead_time, need_of, rule_of
 from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
 from autoscaler.demand import regular, seen_of
@@ -29,8 +29,9 @@ from autoscaler.model import (
     Series,
     Target,
 )
-from autoscaler.policy import TidePolicy
+from autoscaler.policy import Spec, TidePolicy
 from autoscaler.report import local_time, value_text
+from autoscaler.schema.cold_start import LEVELS
 from autoscaler.tune.advice import UNKNOWN, Above
 
 _UNBOUNDED = 1_000_000  # stands for "no ceiling known"; never shown
@@ -38,12 +39,19 @@ _UNBOUNDED = 1_000_000  # stands for "no ceiling known"; never shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """A change of the floor and why it comes when it comes."""
+    """A change of the floor and why it comes when it comes.
+
+    Attributes
+    ----------
+    ready : share of the replicas that it orders and the moment by which they are Ready, where it is
+        known how starts are spread
+    """
 
     at: float
     before: int
     floor: int
     why: str
+    ready: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,9 +227,25 @@ def _explained(
                 if raised
                 else _why_lowered(policy, need, change, lead)
             )
-            explained.append(Explained(at=change.at, before=before, floor=change.floor, why=why))
+            explained.append(
+                Explained(
+                    at=change.at,
+                    before=before,
+                    floor=change.floor,
+                    why=why,
+                    ready=_ready(policy.spec, change.at) if raised else (),
+                )
+            )
         before = change.floor
     return tuple(explained)
+
+
+def _ready(spec: Spec, at: float) -> tuple[tuple[float, float], ...]:
+    """Say which share of what is ordered at a moment is Ready when."""
+    return tuple(
+        (level, at + ACTUATION + seconds)
+        for level, seconds in zip(LEVELS, spec.cold_start.spread, strict=False)
+    )
 
 
 def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, lead: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from autoscaler.capacity import ACTUATION, lead_time
 from autoscaler.cli import accuracyshown, advised
 from autoscaler.cli.accuracyshown import unit_of
-from autoscaler.cli.dayahead import DayAhead
+from autoscaler.cli.dayahead import DayAhead, Explained
 from autoscaler.cli.options import duration_text
 from autoscaler.model import Floats, Knowledge
 from autoscaler.plan import looking_back
@@ -130,7 +130,7 @@ def table_of(day: DayAhead) -> Table:
         columns=("time", "floor", "why"),
         sentences=(2,),
         rows=tuple(
-            (_moment(change.at, zone), f"{change.before} → {change.floor}", change.why)
+            (_moment(change.at, zone), f"{change.before} → {change.floor}", _why(change, zone))
             for change in day.changes
         ),
         note="If all comes as forecast; every cycle decides anew. "
@@ -138,6 +138,18 @@ def table_of(day: DayAhead) -> Table:
         f"(cycle, sync, cold start); lowered once the need was less for "
         f"{duration_text(looking_back(spec.release.after, day.knowledge.row))}.",
     )
+
+
+def _why(change: Explained, zone: str) -> str:
+    """Reason of a change, and how many of what it orders are Ready when."""
+    ordered = change.floor - change.before
+    parts = [
+        f"{value_text(share * ordered)} by {local_time(at, zone, dated=False)}"
+        for share, at in change.ready
+    ]
+    if not parts:
+        return change.why
+    return f"{change.why}; of {ordered} ordered, Ready are {', '.join(parts)}"
 
 
 def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
@@ -213,7 +225,9 @@ def document_of(day: DayAhead) -> dict[str, Any]:
         "replicaHours": day.replica_hours,
         "advice": None if known.advice is None else advised.document_of(known.advice, day.stands),
         "changes": [
-            {"at": c.at, "from": c.before, "to": c.floor, "why": c.why} for c in day.changes
+            {"at": c.at, "from": c.before, "to": c.floor, "why": c.why}
+            | ({"ready": [{"share": share, "at": at} for share, at in c.ready]} if c.ready else {})
+            for c in day.changes
         ],
         "steps": {
             "start": day.forecast.start,

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from autoscaler.cli.dayahead import look_ahead
+from autoscaler.cli.dayshown import document_of, table_of
 from autoscaler.forecast import ALL, FAST
 from autoscaler.model import Code
+from autoscaler.report import local_time, value_text
 from autoscaler.tune import learn
 from tests.core.given import NOW, policy, target, tide
 
@@ -38,6 +40,26 @@ def test_no_reason_contradicts_its_floor() -> None:
     for change in lowered:
         assert int(re.findall(r"^(\d+) ", change.why)[0]) <= change.floor
         assert f"and {change.floor + 1} not again" in change.why
+
+
+def test_a_raise_says_how_many_are_ready_when() -> None:
+    spread = {"p50": "3m", "p90": "6m", "p99": "12m"}
+    known = learn(policy(coldStart=spread), tide(5), NOW, shapes=FAST)
+    day = look_ahead(policy(coldStart=spread), tide(5), known, target(2), NOW)
+    raised = [change for change in day.changes if change.floor > change.before]
+    assert len(raised) > 5
+    for change in raised:
+        after = [(share, at - change.at) for share, at in change.ready]
+        assert after == [(0.5, 195.0), (0.9, 375.0), (0.99, 735.0)]
+    assert not any(change.ready for change in day.changes if change.floor < change.before)
+    first = day.changes[0]
+    count = first.floor - first.before
+    said = table_of(day).rows[0][2]
+    assert said.endswith(f"by {local_time(first.ready[2][1], 'UTC', dated=False)}")
+    assert f"of {count} ordered, Ready are {value_text(count / 2)} by " in said
+    assert document_of(day)["changes"][0]["ready"][1] == {"share": 0.9, "at": first.at + 375.0}
+    plain = look_ahead(policy(), tide(5), known, target(2), NOW)
+    assert not any(change.ready for change in plain.changes)
 
 
 def test_an_event_is_told_in_hours_and_with_its_unit() -> None:
