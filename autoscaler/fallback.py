@@ -136,7 +136,7 @@ def _loss(expected: Expected, demand: float, capacity: float) -> float:
 def _turned(live: Live, usual: Usual, now: float) -> Live:
     """Fall back out of range; return when well within it."""
     if live.fallen is None and live.missed > usual.share:
-        return replace(live, fallen=now)
+        return replace(live, fallen=now, fell=True)
     if live.fallen is not None and live.missed < BACK * usual.share:
         return replace(live, fallen=None)
     return live

@@ -386,6 +386,11 @@ class Knowledge:
     usual: Usual | None = None
     row: float = 0.0
 
+    @property
+    def refitted(self) -> bool:
+        """Whether what an earlier night chose was fitted again, and no other compared with it."""
+        return self.choice is not None and self.choice.at < self.fitted_at
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:

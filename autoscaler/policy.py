@@ -204,12 +204,12 @@ class Forecasting(Model):
         Field(min_length=1, max_length=32, pattern=candidates.PATTERN),
     ] = candidates.AUTO
     """What decides: a forecaster, with or without the rule on which it orders. `auto`: whatever
-    would have done best on the service's own past, chosen nightly. To pin it, take a name that
-    `foretide tune` or the policy's status shows: `ahead` or `ahead@18` (whole distributions of
-    what comes, and a price of demand that finds no replica), `profile` or `profile@0.95` (the
-    weekly profile, ordering on that quantile), `last-week`, `yesterday`, `intermittent`,
-    `autoreg`, `no-tide` likewise. Where the history is still too short for what is pinned, the best
-    of the others decides and a reason says so."""
+    would have done best on the service's own past, chosen once a week and fitted again each night.
+    To pin it, take a name that `foretide tune` or the policy's status shows: `ahead` or `ahead@18`
+    (whole distributions of what comes, and a price of demand that finds no replica), `profile` or
+    `profile@0.95` (the weekly profile, ordering on that quantile), `last-week`, `yesterday`,
+    `intermittent`, `autoreg`, `no-tide` likewise. Where the history is still too short for what is
+    pinned, the best of the others decides and a reason says so."""
 
     @field_validator("use", mode="before")
     @classmethod

@@ -9,9 +9,11 @@ Above peers stands an HPA at 70 %, above ours one at the target that our own adv
 run began, from the history before it; `--hpa-target` puts one target above all. The floors do not
 depend on it: `--ours-at` scores the same ones under further targets.
 
-It writes scores.json and a Markdown table. A trace is named by its path inside DIR without
-ending, `/` as `_`; files that are too short or hold no demand are skipped, and said so. Where the
-folder holds the 27 traces of the reference table, those are taken, else every CSV file.
+It writes scores.json and a Markdown table, and beneath it what a night of ours costs: CPU seconds
+of nights that choose among all candidates, and of those that fit what was chosen again. A trace is
+named by its path inside DIR without ending, `/` as `_`; files that are too short or hold no demand
+are skipped, and said so. Where the folder holds the 27 traces of the reference table, those are
+taken, else every CSV file.
 
 Traces of one row a minute are the same in linear and hold: `--reuse` takes their rows from the
 scores.json of the other version instead of playing them again.
@@ -24,7 +26,7 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +41,7 @@ from autoscaler.errors import InputError, TraceError  # noqa: E402 - as above
 from autoscaler.schema.durations import parse_duration  # noqa: E402 - as above
 from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
 from autoscaler.simulator.plain import PlainWorld, plain_world  # noqa: E402 - as above
+from autoscaler.simulator.ports import Learning  # noqa: E402 - as above
 from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
 from autoscaler.world.traffic import UNDATED, Within, grid, read_traffic  # noqa: E402 - as above
 
@@ -127,14 +130,14 @@ def score_trace(path: Path, asked: Asked) -> Row | str:
         return str(error)
     best = best_run(world)
     reference = best.account.cost(world.service)
-    runs: list[Run] = [best]
+    rows: Row = {best.name: _row(best)}
     if asked.ours:
-        runs += _ours(replace(world, advised=asked.target is None), reference, asked.ours_at)
-    runs += play_all(world, chosen(asked.peers), reference, tuned=asked.tuned)
-    return {run.name: _row(run) for run in runs}
+        rows |= _ours(replace(world, advised=asked.target is None), reference, asked.ours_at)
+    peers = play_all(world, chosen(asked.peers), reference, tuned=asked.tuned)
+    return rows | {run.name: _row(run) for run in peers}
 
 
-def _ours(world: PlainWorld, reference: float, targets: Iterable[float]) -> list[Run]:
+def _ours(world: PlainWorld, reference: float, targets: Iterable[float]) -> Row:
     """Fly once, and account for it under the HPA that is asked for and under further ones."""
     from autoscaler.simulator.production import (  # noqa: PLC0415 - peers need no core
         default_policy,
@@ -150,7 +153,26 @@ def _ours(world: PlainWorld, reference: float, targets: Iterable[float]) -> list
         )
         for target in targets
     )
-    return [run_of(world, flight, reference), *further]
+    own = run_of(world, flight, reference)
+    return {
+        own.name: _row(own) | nights(flight.learnings),
+        **{run.name: _row(run) for run in further},
+    }
+
+
+def nights(learnings: Sequence[Learning]) -> dict[str, float]:
+    """Count what fits cost: CPU seconds of a mean one, of those that chose and of the others."""
+    found: dict[str, float] = {}
+    kinds = {
+        "night": learnings,
+        "choice": [fit for fit in learnings if fit.chosen],
+        "refit": [fit for fit in learnings if not fit.chosen],
+    }
+    for kind, fits in kinds.items():
+        found[f"{kind}s"] = len(fits)
+        if fits:
+            found[f"cpu_seconds_a_{kind}"] = statistics.fmean(fit.cpu_seconds for fit in fits)
+    return found
 
 
 def _row(run: Run) -> dict[str, float]:
@@ -191,6 +213,31 @@ def table(traces: dict[str, Row], totals: dict[str, dict[str, float]]) -> str:
     for kind, values in totals.items():
         cells = (f"{values[name]:.2f}" if name in values else "–" for name in names)
         lines.append(f"| **{kind.replace('_', ' ')}** | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def nights_table(traces: dict[str, Row]) -> str:
+    """Markdown: CPU seconds a night of ours on every trace; empty where ours was not played."""
+    kinds = ("night", "choice", "refit")
+    ours = {
+        trace: row for trace, rows in traces.items() for row in rows.values() if "nights" in row
+    }
+    if not ours:
+        return ""
+    lines = ["| CPU s | a night | that chooses | that fits again |", "|---|---|---|---|"]
+    for trace, row in ours.items():
+        cells = (
+            f"{row[name]:.3f} ({row[f'{kind}s']:.0f})" if name in row else "–"
+            for kind in kinds
+            for name in (f"cpu_seconds_a_{kind}",)
+        )
+        lines.append(f"| {trace} | " + " | ".join(cells) + " |")
+    means = (
+        statistics.fmean(row[name] for row in ours.values() if name in row)
+        for name in (f"cpu_seconds_a_{kind}" for kind in kinds)
+        if any(name in row for row in ours.values())
+    )
+    lines.append("| **mean of the traces** | " + " | ".join(f"{mean:.3f}" for mean in means) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -256,6 +303,7 @@ def main(argv: list[str]) -> int:
     (given.out / "scores.json").write_text(json.dumps(document, indent=1) + "\n")
     alone = summary(minutes) if minutes else {}
     text = table(traces, totals | {f"{k}, 1-minute traces": v for k, v in alone.items()})
+    text += "\n" + nights_table(traces)
     (given.out / "scores.md").write_text(text)
     print(text)
     return 0

@@ -1,4 +1,4 @@
-"""How good forecasts were, told by `plan` and `explain`: a line a horizon, and who was better."""
+"""How good forecasts were and when they were learnt, told by `plan`, `tune` and `explain`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from autoscaler.forecast.accuracy import UPPER, horizon_name, loses, worse_than_last_week
 from autoscaler.model import Accuracy, Knowledge, Live
 from autoscaler.policy import TidePolicy
-from autoscaler.report import value_text
+from autoscaler.report import local_time, value_text
 
 _WORDS = {
     "last-value": "last value",
@@ -36,6 +36,16 @@ def _line(found: Accuracy, unit: str) -> str:
         f"P50{against}, {value_text(found.upper)} {unit} at P{UPPER * 100:g}, under which "
         f"{found.coverage:.1%} lay; bias {found.bias:+.2g} {unit}"
     )
+
+
+def learnt_when(known: Knowledge, zone: str) -> str:
+    """Say when all candidates were compared, and when the chosen one was last fitted."""
+    fitted = local_time(known.fitted_at, zone)
+    if known.choice is None:
+        return f"nothing chosen yet, learnt {fitted}"
+    if not known.refitted:
+        return f"chosen and fitted {fitted}"
+    return f"chosen {local_time(known.choice.at, zone)}, fitted {fitted}"
 
 
 def live_line(known: Knowledge, live: Live) -> str:

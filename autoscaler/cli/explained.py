@@ -179,11 +179,10 @@ def _forecast(decision: Decision, told: Explanation) -> str:
     if known is None:
         by = f"{forecast.by}, with nothing learnt yet"
     else:
-        fitted = _clock(known.fitted_at, decision.at, zone)
         rule = f"on the {known.order_level:.3g} quantile"
         if known.cover is not None:
             rule = f"by the price of lateness, {rule} beyond the lead time"
-        by = f"{forecast.by}, learnt at {fitted}, orders {rule}"
+        by = f"{forecast.by}, {accuracyshown.learnt_when(known, zone)}, orders {rule}"
     steps = _ahead(decision)
     median, high = forecast.at(0.5)[:steps], forecast.at(_level(told))[:steps]
     peak = forecast.start + int(np.argmax(high)) * forecast.step

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     "--standing",
     metavar="NAME",
     help="Candidate in use, preferred within the noise. Default: the pinned one, else what the "
-    "nightly choice would take now.",
+    "controller would choose now.",
 )
 @click.option(
     "--context",
@@ -186,7 +186,7 @@ def _own(policy: TidePolicy, given: dict[str, object]) -> tuple[History, str]:
 
 
 def _in_status(policy: TidePolicy, given: dict[str, object]) -> str:
-    """Read what the last nightly choice was; "" when nobody asked or there was none."""
+    """Read what was chosen last; "" when nobody asked or there was none."""
     context = text(given["context"])
     if context is None:
         return ""

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from autoscaler.cli import advised
+from autoscaler.cli.accuracyshown import learnt_when
 from autoscaler.cli.advised import Stands
 from autoscaler.cli.options import duration_text
 from autoscaler.cli.printing import unicode
@@ -153,6 +154,11 @@ def facts_of(found: Tuned) -> tuple[tuple[str, str], ...]:
     if unread:
         facts.append(("Not judged", f"{days_text(unread)}: most of it was not read"))
     facts += [("Left out", f"{name}: {why}") for name, why in found.comparison.left_out.items()]
+    zone = found.policy.spec.time_zone
+    when = (
+        f"{learnt_when(found.knowledge, zone)}, from this past alone; the controller compares all "
+    )
+    facts.append(("Learnt", when + "once a week, and fits what it chose again each night"))
     facts.append(("To pin it", f"forecast: {{use: {found.comparison.chosen.name}}} in the policy"))
     return tuple(facts)
 

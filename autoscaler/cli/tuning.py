@@ -159,7 +159,7 @@ def _standing(policy: TidePolicy, lesson: Lesson, given: str) -> tuple[Candidate
         return found, "as you say"
     chosen, _ = choose(lesson, policy.spec.forecast.candidate)
     if policy.spec.forecast.candidate.open:
-        return chosen, "what the nightly choice would take now"
+        return chosen, "what the controller would choose now"
     return chosen, f"pinned by forecast.use: {policy.spec.forecast.use}"
 
 

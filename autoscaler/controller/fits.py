@@ -44,10 +44,15 @@ class Here:
     """Learner in the calling thread: for one cycle at a desk, and for tests."""
 
     def learn(
-        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+        self,
+        policy: TidePolicy,
+        history: History,
+        now: float,
+        period: float,
+        standing: tune.Standing | None,
     ) -> Knowledge:
         """Learn at once."""
-        return tune.learn(policy, history, now, period=period, standing=standing)
+        return tune.tonight(policy, history, now, standing, period=period)
 
     def rest(self) -> None:
         """Nothing to do."""
@@ -65,7 +70,12 @@ class Elsewhere:
         self._served = 0
 
     def learn(
-        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+        self,
+        policy: TidePolicy,
+        history: History,
+        now: float,
+        period: float,
+        standing: tune.Standing | None,
     ) -> Knowledge:
         """Learn in the process.
 
@@ -201,7 +211,8 @@ class FitDesk:
         key = order.policy.key
         began = self._clock.monotonic()
         try:
-            standing = tune.standing_of(order.tended.knowledge)
+            tended = order.tended
+            standing = tune.standing_of(tended.knowledge, tended.memory, outdated=order.outdated)
             knowledge = self._learner.learn(
                 order.policy, order.history, order.now, self._period, standing
             )
@@ -216,9 +227,10 @@ class FitDesk:
             self._metrics.fits.labels("learnt").inc()
             self._metrics.fit.observe(took)
             logger.info(
-                "learnt in %.1f s: %s decides",
+                "%s in %.1f s: %s decides",
+                "fitted again" if knowledge.refitted else "learnt",
                 took,
-                tune.standing_of(knowledge) or knowledge.fitted.name,
+                knowledge.fitted.name if knowledge.choice is None else knowledge.choice.name,
                 extra={"policy": key},
             )
             if order.tended.policy.spec.demand == order.policy.spec.demand:

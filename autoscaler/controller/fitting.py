@@ -38,12 +38,17 @@ def _follow_parent() -> None:
 
 
 def learn(
-    policy: TidePolicy, history: History, now: float, period: float, standing: str, deadline: float
+    policy: TidePolicy,
+    history: History,
+    now: float,
+    period: float,
+    standing: tune.Standing | None,
+    deadline: float,
 ) -> Knowledge:
-    """`tune.learn`; past the deadline the alarm ends this process, whatever it is inside of."""
+    """`tune.tonight`; past the deadline the alarm ends this process, whatever it is inside of."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, deadline)
     try:
-        return tune.learn(policy, history, now, period=period, standing=standing)
+        return tune.tonight(policy, history, now, standing, period=period)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -8,6 +8,7 @@ from typing import Protocol
 from autoscaler.model import History, Knowledge
 from autoscaler.policy import TidePolicy
 from autoscaler.ports import Listed, Recorder, Refusal
+from autoscaler.tune import Standing
 
 
 class Leadership(Protocol):
@@ -27,12 +28,17 @@ class Leadership(Protocol):
 
 
 class Learner(Protocol):
-    """Who learns knowledge; `tune.learn` in another process, or right here."""
+    """Who learns knowledge; `tune.tonight` in another process, or right here."""
 
     def learn(
-        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+        self,
+        policy: TidePolicy,
+        history: History,
+        now: float,
+        period: float,
+        standing: Standing | None,
     ) -> Knowledge:
-        """Learn, or raise; may take minutes. `standing` is the candidate in use."""
+        """Learn, or raise; may take minutes. `standing` is what stands."""
         ...
 
     def rest(self) -> None:

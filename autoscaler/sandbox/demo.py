@@ -220,8 +220,8 @@ def _days(
             now = clock.now = story.begins + done * STEP
             if tune.due(policy, knowledge, now):
                 history = ports.demand.read(policy, now)
-                standing = tune.standing_of(knowledge)
-                knowledge = tune.learn(policy, history, now, period=STEP, standing=standing)
+                standing = tune.standing_of(knowledge, memory)
+                knowledge = tune.tonight(policy, history, now, standing, period=STEP)
                 records.learnt(policy, history, knowledge, STEP)
                 told.learnt.append(knowledge)
             result, memory = run_once(policy, ports, knowledge, memory, now, period=STEP)

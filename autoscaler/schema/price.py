@@ -32,7 +32,7 @@ class Price(Model):
     per_percent_late: Annotated[Number, Field(ge=0.01, le=100, allow_inf_nan=False)] = 1.0
     """How many times its own replica-hours one per cent of late requests is worth. 1: a service
     that is one per cent late may cost twice as much if that makes nobody late. Higher orders more
-    and keeps it longer. What is chosen nightly is chosen by
+    and keeps it longer. What is chosen is chosen by
     `cost × (1 + 100 × price × late share)`."""
 
     @property

@@ -1,7 +1,7 @@
 """Past days of one service once more, by the production cycle itself.
 
 The comparison of all candidates (`tune.compare`) replays whole arrays, with corrections learnt a
-few times and not nightly. So its finalists fly again here: `cycle.run_once` and `tune.learn` see
+few times and not nightly. So its finalists fly again here: `cycle.run_once` and `tune.tonight` see
 at each moment what the history held then, with the candidate pinned, exactly as the controller
 would. What they come to is the truth that the comparison is read against.
 """
@@ -103,7 +103,7 @@ def confirm(
 
 
 def shapes_for(policy: TidePolicy, candidate: Candidate, days: float) -> tuple[Shape, ...]:
-    """Shapes that a nightly fit must try for the same floors as with all of them.
+    """Shapes that a fit must try for the same floors as with all of them.
 
     AutoReg costs most of a fit. Where another shape is pinned it is not looked at. Where `ahead`
     is, it could draw the day, on which a floor depends only by what the calendar adds, while no

@@ -111,9 +111,13 @@ class NoRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """One choice of forecaster: when, which, and how it scored on the past.
+    """One fit: when, of which forecaster, and how it scored on the past.
 
-    `target` is the reactive target that was advised with it, None where there was no advice.
+    Attributes
+    ----------
+    target : reactive target that was advised with it, None where there was no advice
+    chosen : whether all were compared, or else what stood was fitted again
+    cpu_seconds : of this process
     """
 
     at: float
@@ -121,9 +125,11 @@ class Learning:
     level: float
     scores: Mapping[str, float]
     target: float | None = None
+    chosen: bool = True
+    cpu_seconds: float = 0.0
 
 
-def learning_of(knowledge: Knowledge) -> Learning:
+def learning_of(knowledge: Knowledge, cpu_seconds: float = 0.0) -> Learning:
     """Keep what a report tells of a knowledge."""
     return Learning(
         at=knowledge.fitted_at,
@@ -131,6 +137,8 @@ def learning_of(knowledge: Knowledge) -> Learning:
         level=knowledge.order_level,
         scores=knowledge.scores,
         target=None if knowledge.advice is None else knowledge.advice.target,
+        chosen=not knowledge.refitted,
+        cpu_seconds=cpu_seconds,
     )
 
 

@@ -1,6 +1,6 @@
 """Production in the plain world: the controller's own cycle and fits, on a stepped clock.
 
-`cycle.run_once` runs every period, `tune.learn` whenever `tune.due` says so, exactly as in the
+`cycle.run_once` runs every period, `tune.tonight` whenever `tune.due` says so, exactly as in the
 controller, except that a fit takes no time here. There is no other branch: what differs from a
 cluster is behind the ports.
 """
@@ -88,16 +88,12 @@ class Pilot:
             history = self.ports.demand.read(self.policy, now)
         except HistoryUnavailable:
             return
-        standing = tune.standing_of(self.knowledge)
-        self.knowledge = tune.learn(
-            self.policy,
-            history,
-            now,
-            period=self.period,
-            shapes=self.shapes,
-            standing=standing,
+        began = time.process_time()
+        standing = tune.standing_of(self.knowledge, self.memory)
+        self.knowledge = tune.tonight(
+            self.policy, history, now, standing, period=self.period, shapes=self.shapes
         )
-        self.learnings.append(learning_of(self.knowledge))
+        self.learnings.append(learning_of(self.knowledge, time.process_time() - began))
         if self._learnt is not None:
             self._learnt(self.policy, history, self.knowledge, self.period)
 

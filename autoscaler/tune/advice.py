@@ -124,6 +124,18 @@ def advise(
     )
 
 
+def renewed(advice: Advice, policy: TidePolicy, series: Series, knowledge: Knowledge) -> Advice:
+    """Look a week ahead once more; what was replayed stays as it was advised."""
+    ahead, own = _week_ahead(policy, series, knowledge)
+    return replace(
+        advice,
+        seen=_need(series.values, policy),
+        ahead=ahead,
+        own=max(own, advice.own),
+        tide=knowledge.tide,
+    )
+
+
 def fitting(
     ours: Sequence[Running],
     days: int,

@@ -2,8 +2,8 @@
 
 For `foretide tune`: forecaster x rule x slow release, beside "fixed" (the P99 of the last seven
 days, refreshed daily) and "reactive only", all with the reactive autoscaler above that the
-service has ("fixed" stands alone). The nightly choice leaves that autoscaler out, since its target
-is not ours to know; whoever asks here says it. What stands is preferred within the noise.
+service has ("fixed" stands alone). The controller's choice leaves that autoscaler out, since its
+target is not ours to know; whoever asks here says it. What stands is preferred within the noise.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Comparison:
     target : of the reactive autoscaler above, None for none
     options : best score first
     chosen : the best candidate at the policy's own release, or `standing` within the noise
-    standing : what the nightly choice has taken, None when it was not replayed on these days
+    standing : what the controller has chosen, None when it was not replayed on these days
     lead : 95 % interval of how many times the best candidate's score that of `standing` is; None
         when they are the same or there are too few days
     without : the better of the two that need no forecast, where it scores lower than the chosen one

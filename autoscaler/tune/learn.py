@@ -1,9 +1,8 @@
-"""When to learn, and which candidate wins."""
+"""Which candidate wins a night on which all are compared, and the knowledge that comes of it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 
@@ -11,41 +10,10 @@ from autoscaler.forecast import ALL, NO_TIDE, FitImpossible, Recent, Shape, lear
 from autoscaler.forecast.days import Days
 from autoscaler.model import Choice, History, Knowledge
 from autoscaler.policy import TidePolicy
-from autoscaler.schema import walltime
 from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.tune.advice import advise
 from autoscaler.tune.backtest import measured
 from autoscaler.tune.lesson import Lesson, study
-
-YOUNG, YOUNG_EVERY = 3 * 86_400.0, 6 * 3600.0
-"""A history younger than this is learnt from again so often, since each hour of it is news."""
-
-NIGHT = 3
-"""Local hour from which nightly fits are due: after the day's end, before its tide."""
-
-SPREAD = 2 * 3600.0
-"""Seconds after that within which each policy has its own moment, so that a fleet's fits do not
-wait for each other."""
-
-
-def due(policy: TidePolicy, knowledge: Knowledge | None, now: float) -> bool:
-    """Whether it is time to learn (again): without knowledge, nightly, and often while young."""
-    if knowledge is None or knowledge.fitted_at > now:
-        return True
-    if knowledge.span < YOUNG and now - knowledge.fitted_at >= YOUNG_EVERY:
-        return True
-    local = datetime.fromtimestamp(now, walltime.zone(policy.spec.time_zone))
-    night = local.replace(hour=NIGHT, minute=0, second=0, microsecond=0).timestamp()
-    night += _own_moment(policy.key)
-    return knowledge.fitted_at < (night if night <= now else night - 86_400.0)
-
-
-def _own_moment(key: str) -> float:
-    """Whole seconds within `SPREAD`, the same every night and in every process (FNV-1a)."""
-    mixed = 2_166_136_261
-    for byte in key.encode():
-        mixed = (mixed ^ byte) * 16_777_619 % 2**32
-    return float(mixed % int(SPREAD))
 
 
 def learn(
@@ -72,11 +40,6 @@ def learn(
         With too little history for any candidate: the last minutes alone.
     """
     return known(policy, study(policy, history, now, period=period, shapes=shapes), standing)
-
-
-def standing_of(knowledge: Knowledge | None) -> str:
-    """Name of the candidate in use, for the next night; "" when none was chosen yet."""
-    return "" if knowledge is None or knowledge.choice is None else knowledge.choice.name
 
 
 def known(policy: TidePolicy, lesson: Lesson, standing: str = "") -> Knowledge:
@@ -108,6 +71,8 @@ def known(policy: TidePolicy, lesson: Lesson, standing: str = "") -> Knowledge:
             best=str(lesson.best(lesson.drawn) if lesson.drawn else candidate),
             standing=standing,
             days=lesson.replayed,
+            drawn=beneath.forecaster,
+            at=lesson.now,
         ),
     )
     _, misses = lesson.learnt[beneath.forecaster]

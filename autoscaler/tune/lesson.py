@@ -1,6 +1,6 @@
 """Every candidate learnt and replayed on a service's past, before one of them is chosen.
 
-Apart from the choice, because three look at it: the nightly fit, which takes one; `foretide tune`,
+Apart from the choice, because three look at it: the choice, which takes one; `foretide tune`,
 which shows them all; the advice, which replays the chosen one under other autoscalers.
 """
 
@@ -188,7 +188,9 @@ def study(  # long: every way of learning less ends here, in order
     usual = spec.price.level
     series, _ = regular(history, now)
     try:
-        days = days_of(ordinary(series, spec.event_windows), spec.time_zone, _kinds(spec, series))
+        days = days_of(
+            ordinary(series, spec.event_windows), spec.time_zone, kinds_for(spec, series)
+        )
     except FitImpossible:
         return Lesson(now=now, usual=usual, series=series)
     judge = Judge(policy, days, period)
@@ -256,7 +258,7 @@ def _with_evidence(lesson: Lesson, judge: Judge, cover: float) -> Scores:
     return drawn
 
 
-def _kinds(spec: Spec, series: Series) -> Kinds:
+def kinds_for(spec: Spec, series: Series) -> Kinds:
     """Tell what days are like, from the first of the history until knowledge is long too old."""
     return kinds_of(spec.special_days(series.start, series.end + _DAYS_TO_COME * 86_400.0))
 

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -13,11 +15,13 @@ from autoscaler.adapters.telemetry.metrics import Metrics
 from autoscaler.controller.clock import WallClock
 from autoscaler.controller.fits import WAITING, Elsewhere, FitDesk, FitLate
 from autoscaler.controller.fleet import Tended
-from autoscaler.model import History, Knowledge
+from autoscaler.model import Choice, History, Knowledge, Live, Memory
 from autoscaler.policy import TidePolicy
+from autoscaler.tune import Standing
 from tests.telemetry.making import START, history, knowledge, policy
 
 PATIENCE = 180.0
+DAY = 86_400.0
 
 
 class Slow:
@@ -26,12 +30,19 @@ class Slow:
     def __init__(self) -> None:
         self.go = threading.Semaphore(0)
         self.asked: list[str] = []
+        self.stood: list[Standing | None] = []
         self.error: Exception | None = None
 
     def learn(
-        self, policy: TidePolicy, history: History, now: float, period: float, standing: str
+        self,
+        policy: TidePolicy,
+        history: History,
+        now: float,
+        period: float,
+        standing: Standing | None,
     ) -> Knowledge:
         self.asked.append(policy.key)
+        self.stood.append(standing)
         self.go.acquire(timeout=PATIENCE)
         if self.error is not None:
             raise self.error
@@ -55,14 +66,19 @@ class Heard:
         self.told.release()
 
 
-def desk(learner: object, heard: Heard, metrics: Metrics | None = None) -> FitDesk:
+def desk(
+    learner: object,
+    heard: Heard,
+    metrics: Metrics | None = None,
+    due: Callable[..., bool] = lambda _policy, known, _now: known is None,
+) -> FitDesk:
     made = FitDesk(
         learner,
         heard,
         WallClock(),
         metrics or Metrics(),
         period=60.0,
-        due=lambda _policy, known, _now: known is None,
+        due=due,
     )
     made.start()
     return made
@@ -100,6 +116,28 @@ def test_knowledge_of_another_calendar_is_learnt_again_once() -> None:
     assert tended.knowledge.fitted_at == START
     made.offer(tended, tended.policy, seen, START)
     assert learner.asked == ["llm/a"]
+    made.stop()
+
+
+@pytest.mark.parametrize(
+    ("outdated", "fell", "doubted"),
+    [(False, False, False), (True, False, True), (False, True, True)],
+)
+def test_a_learner_is_told_what_stands_and_whether_to_doubt_it(
+    outdated: bool, fell: bool, doubted: bool
+) -> None:
+    learner, heard = Slow(), Heard()
+    made, tended = desk(learner, heard, due=lambda *_: True), Tended(policy("a"))
+    choice = Choice(name="flat@0.9", best="flat@0.9", days=14, drawn="flat", at=START - DAY)
+    tended.knowledge = replace(knowledge(START - 60.0), choice=choice)
+    tended.memory = Memory(live=Live(fit=START - 60.0, fell=fell))
+    tended.outdated = outdated
+    learner.go.release()
+    made.offer(tended, tended.policy, history(0, 20), START)
+    assert heard.told.acquire(timeout=PATIENCE)
+    (standing,) = learner.stood
+    assert (standing.choice, standing.scores) == (choice, {"flat": 1.25})
+    assert standing.doubted == doubted
     made.stop()
 
 
@@ -147,17 +185,17 @@ def test_the_process_learns_survives_its_death_and_is_ended_when_late() -> None:
     learner = Elsewhere()
     seen = history(0, 300)  # too short for any tide: learnt at once
     now = seen.read_at
-    first = learner.learn(policy(), seen, now, 60.0, "")
+    first = learner.learn(policy(), seen, now, 60.0, None)
     assert first.fitted_at == now
     (child,) = set(multiprocessing.active_children()) - others
     os.kill(child.pid, 9)
     child.join(PATIENCE)
     with pytest.raises(FitLate):
-        learner.learn(policy(), seen, now, 60.0, "")
-    again = learner.learn(policy(), seen, now, 60.0, "")  # a new process
+        learner.learn(policy(), seen, now, 60.0, None)
+    again = learner.learn(policy(), seen, now, 60.0, None)  # a new process
     assert (again.fitted.name, again.order_level) == (first.fitted.name, first.order_level)
     learner.stop()
     hasty = Elsewhere(deadline=0.001)
     with pytest.raises(FitLate, match="did not end within"):
-        hasty.learn(policy(), seen, now, 60.0, "")
+        hasty.learn(policy(), seen, now, 60.0, None)
     hasty.stop()

@@ -125,6 +125,19 @@ class TestWhen:
         assert after.live.fallen is None
         assert reasons == ()
 
+    def test_that_we_fell_is_known_until_the_next_fit(self):
+        """So that the next night compares all candidates, though it may be over by then."""
+        memory, _ = live_through(150, came=lambda _: 60.0)
+        assert memory.live.fell
+        memory = replace(memory, live=replace(memory.live, missed=0.0))
+        memory, _ = live_through(1, came=lambda _: 9.0, memory=memory, since=NOW + 3 * HOUR)
+        assert (memory.live.fallen, memory.live.fell) == (None, True)
+        later = replace(KNOWN, fitted_at=NOW + 3 * HOUR)
+        memory, _ = live_through(
+            1, came=lambda _: 9.0, memory=memory, known=later, since=NOW + 4 * HOUR
+        )
+        assert not memory.live.fell
+
     def test_the_next_fit_begins_anew(self):
         fallen, _ = live_through(150, came=lambda _: 60.0)
         later = replace(KNOWN, fitted_at=NOW + 3 * HOUR)

@@ -273,7 +273,7 @@ def test_the_advice_stands_beside_it_until_the_next(stage: Stage):
     assert "advice" not in stage.status()
 
 
-def test_the_nightly_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
+def test_a_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
     scores = {"ahead@23.4": 1.51234, "ahead@40.5": 1.6, "profile@0.9": 2.25, "profile@0.8": 9.0}
     knowledge = Knowledge(
         fitted=Pinned(),
@@ -281,7 +281,14 @@ def test_the_nightly_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
         fitted_at=1_799_996_400.0,
         span=28 * 86_400.0,
         scores=scores,
-        choice=Choice(name="ahead@40.5", best="ahead@23.4", standing="ahead@40.5", days=14),
+        choice=Choice(
+            name="ahead@40.5",
+            best="ahead@23.4",
+            standing="ahead@40.5",
+            days=14,
+            drawn="profile",
+            at=1_799_651_520.0,
+        ),
     )
     stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))
     said = stage.status()["knowledge"]
@@ -291,6 +298,7 @@ def test_the_nightly_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
         "fittedAt": "2027-01-15T07:00:00Z",
         "spanDays": 28.0,
         "candidate": "ahead@40.5",
+        "chosenAt": "2027-01-11T07:12:00Z",
         "best": "ahead@23.4",
         "replayedDays": 14,
         "standing": "ahead@40.5",

@@ -288,4 +288,27 @@ MUTATIONS = (
         "    if live.fit is None:\n",
         "tests/core/test_fallback.py::TestWhen::test_the_next_fit_begins_anew",
     ),
+    # the nights that compare all candidates
+    Mutation(
+        "a-fall-is-forgotten-by-night",
+        "fallback.py",
+        "return replace(live, fallen=now, fell=True)",
+        "return replace(live, fallen=now)",
+        "tests/core/test_fallback.py::TestWhen::test_that_we_fell_is_known_until_the_next_fit",
+    ),
+    Mutation(
+        "never-chosen-again",
+        "tune/nights.py",
+        " or (tonight + week) // WEEK > (before + week) // WEEK",
+        "",
+        "tests/core/test_nights.py::TestWhichNightsChoose::test_once_a_week_whatever_the_clock_does",
+    ),
+    Mutation(
+        "doubt-does-not-choose",
+        "tune/nights.py",
+        "if standing.doubted or choice.at > now or",
+        "if choice.at > now or",
+        "tests/core/test_nights.py::TestWhichNightsChoose::"
+        "test_at_once_where_what_stands_cannot_be_relied_on",
+    ),
 )

@@ -64,15 +64,13 @@ class Cluster:
 
 
 def produced(wanted, given, start, count):
-    """Floors that the controller's loop leaves: fits when due, with all candidates; cycles."""
+    """Floors that the controller's loop leaves: fits and choices when due; cycles."""
     cluster, memory, known, floors = Cluster(given, 1), Memory(), None, []
     for i in range(count):
         now = start + STEP * i
         if tune.due(wanted, known, now):
-            standing = tune.standing_of(known)
-            known = tune.learn(
-                wanted, cluster.read(wanted, now), now, period=STEP, standing=standing
-            )
+            standing = tune.standing_of(known, memory)
+            known = tune.tonight(wanted, cluster.read(wanted, now), now, standing, period=STEP)
         _, memory = run_once(wanted, cluster, known, memory, now, period=STEP)
         floors.append(cluster.floor)
     return np.array(floors)

@@ -256,6 +256,10 @@ def _knowledge() -> dict[str, Any]:
         "fittedAt": _time("Newest history that it knows."),
         "spanDays": _field("number", "Days of history that it was learnt from."),
         "candidate": _field("string", "What decides, as `forecast.use` takes it."),
+        "chosenAt": _time(
+            "When all candidates were last compared: `best`, `replayedDays`, `score`, `scores`, "
+            "`accuracy` and `advice` are as of then."
+        ),
         "best": _field("string", "What scored lowest on the past."),
         "standing": _field("string", "What stood before, and stays within the noise."),
         "replayedDays": _count("Days of the past on which the candidates were compared."),

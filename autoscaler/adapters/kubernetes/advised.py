@@ -1,4 +1,4 @@
-"""What the nightly advice says in a policy's status: rounded, the same until the next."""
+"""What the advice says in a policy's status: rounded, the same until the next."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def status_of(
         following = decision.plan.changes[0]
         status["next"] = {"at": timestamp(following.at), "floor": int(following.floor)}
     if knowledge is not None:
-        status["knowledge"] = learnt(knowledge, timestamp(knowledge.fitted_at))
+        status["knowledge"] = learnt(knowledge, timestamp)
         if knowledge.advice is not None:
             most = policy.spec.floor.max
             own = decision.uncapped if most is None else min(decision.uncapped, most)

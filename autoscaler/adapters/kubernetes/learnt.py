@@ -1,12 +1,13 @@
 """What was learnt, as a small versioned record in a policy's status: readable, and pinnable.
 
-Nothing reads it back: its loss costs quality until the next night. `candidate` is what
+Nothing reads it back: its loss costs quality until the next choice. `candidate` is what
 `forecast.use` takes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from autoscaler.adapters.kubernetes.resources import Json
 from autoscaler.forecast.accuracy import horizon_name, loses
@@ -15,12 +16,17 @@ from autoscaler.model import Accuracy, Knowledge
 VERSION = 1
 
 
-def learnt(knowledge: Knowledge, fitted_at: str) -> Json:
-    """Record of the last fit, at that time; what is not known is left out."""
+def learnt(knowledge: Knowledge, timestamp: Callable[[float], str]) -> Json:
+    """Record of the last fit; what is not known is left out.
+
+    Parameters
+    ----------
+    timestamp : how a moment is written
+    """
     record: Json = {
         "version": VERSION,
         "forecaster": knowledge.fitted.name,
-        "fittedAt": fitted_at,
+        "fittedAt": timestamp(knowledge.fitted_at),
     }
     if math.isfinite(knowledge.span):
         record["spanDays"] = round(knowledge.span / 86_400.0, 1)
@@ -30,6 +36,7 @@ def learnt(knowledge: Knowledge, fitted_at: str) -> Json:
     if choice is None:
         return record
     record |= {"candidate": choice.name, "best": choice.best, "replayedDays": choice.days}
+    record["chosenAt"] = timestamp(choice.at)
     if choice.standing:
         record["standing"] = choice.standing
     if choice.name in knowledge.scores:

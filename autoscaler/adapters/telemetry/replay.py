@@ -37,7 +37,7 @@ class Replayer:
 
     Parameters
     ----------
-    learn : how knowledge is learnt; the production function unless a test has its own
+    learn : how a choice is made; the production function unless a test has its own
     """
 
     def __init__(self, learn: Learn = tune.learn) -> None:
@@ -45,17 +45,20 @@ class Replayer:
         self._known: dict[str, Knowledge] = {}
 
     def knowledge(self, fit: Fit) -> Knowledge:
-        """Knowledge learnt again from what it was learnt from."""
+        """Knowledge learnt again from what it was learnt from.
+
+        A night that chose nothing took over what had been chosen, which its record holds.
+        """
         if fit.id not in self._known:
-            policy = TidePolicy.model_validate(fit.policy)
-            choice = fit.knowledge["choice"]
-            self._known[fit.id] = self._learn(
-                policy,
-                fit.kept.history(),
-                fit.knowledge["fitted_at"],
-                period=fit.period,
-                standing="" if choice is None else choice["standing"],
-            )
+            policy, history = TidePolicy.model_validate(fit.policy), fit.kept.history()
+            choice, now = fit.knowledge["choice"], fit.knowledge["fitted_at"]
+            if choice is not None and choice["at"] < now:
+                stood = schema.standing_of(fit.knowledge)
+                known = tune.refit(policy, history, now, stood, period=fit.period)
+            else:
+                name = "" if choice is None else choice["standing"]
+                known = self._learn(policy, history, now, period=fit.period, standing=name)
+            self._known[fit.id] = known
         return self._known[fit.id]
 
     def replay(self, record: Record) -> Decision:

@@ -18,6 +18,7 @@ from autoscaler.adapters.telemetry.strips import RecordDamaged
 from autoscaler.model import (
     Accuracy,
     Advice,
+    Choice,
     Code,
     Decision,
     Expected,
@@ -28,8 +29,10 @@ from autoscaler.model import (
     Result,
     Running,
     Target,
+    Usual,
     Wanted,
 )
+from autoscaler.tune import Standing
 
 VERSION = 1
 _TARGET = tuple(field.name for field in fields(Target))
@@ -127,7 +130,7 @@ def memory_document(memory: Memory) -> Document:
     document["wanted"] = wanted_rows(memory.wanted)
     document["written"] = None if memory.written is None else wanted_rows([memory.written])[0]
     live = memory.live
-    document["live"] = [live.fit, live.judged, live.missed, live.fallen]
+    document["live"] = [live.fit, live.judged, live.missed, live.fallen, live.fell]
     document["expected"] = [[e.at, e.median, e.upper] for e in live.expected]
     return document
 
@@ -162,10 +165,10 @@ def memory_of(document: Mapping[str, Any]) -> Memory:
             at, floor = document["written"]
             whole["written"] = Wanted(at=at, floor=floor)
         rows = whole.pop("expected")
-        fit, judged, missed, fallen = document["live"]
+        fit, judged, missed, fallen, fell = document["live"]
         expected = tuple(Expected(at=at, median=low, upper=high) for at, low, high in rows)
         whole["live"] = Live(
-            fit=fit, expected=expected, judged=judged, missed=missed, fallen=fallen
+            fit=fit, expected=expected, judged=judged, missed=missed, fallen=fallen, fell=fell
         )
         return Memory(**whole)
     except (KeyError, TypeError, ValueError) as error:
@@ -197,6 +200,27 @@ def advice_document(advice: Advice) -> Document:
     return document
 
 
+def advice_of(document: Mapping[str, Any]) -> Advice:
+    """Undo `advice_document`."""
+    return Advice(
+        **{name: _value(document[name]) for name in _ADVICE},
+        now=_running(document["now"]),
+        ours=tuple(map(_running, document["ours"])),
+        alone=tuple(map(_running, document["alone"])),
+    )
+
+
+def _running(row: Sequence[Any]) -> Running:
+    """Undo `running_row`."""
+    names = (field.name for field in fields(Running))
+    return Running(**{name: _value(value) for name, value in zip(names, row, strict=True)})
+
+
+def _value(value: Any) -> Any:
+    """Undo `number`; what is whole stays so."""
+    return unnumber(value) if isinstance(value, str) else value
+
+
 def running_row(way: Running) -> list[float | int | str]:
     """Target, score, replica-hours and starts a day, late share."""
     return [number(value) for value in (getattr(way, field.name) for field in fields(Running))]
@@ -211,6 +235,32 @@ def accuracy_document(accuracy: Accuracy) -> Document:
     }
     document["naive"] = {name: number(loss) for name, loss in accuracy.naive.items()}
     return document
+
+
+def standing_of(document: Mapping[str, Any]) -> Standing:
+    """Give what a fit took over, from the `knowledge_document` of what came of it."""
+    usual, advice, cover = (document[name] for name in ("usual", "advice", "cover"))
+    try:
+        return Standing(
+            choice=Choice(**document["choice"]),
+            order_level=unnumber(document["order_level"]),
+            cover=None if cover is None else unnumber(cover),
+            scores={name: unnumber(score) for name, score in document["scores"].items()},
+            advice=None if advice is None else advice_of(advice),
+            accuracy=tuple(map(_accuracy, document["accuracy"])),
+            usual=None
+            if usual is None
+            else Usual(loss=unnumber(usual[0]), share=unnumber(usual[1])),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordDamaged(f"the knowledge in a record is not whole: {error!r}") from error
+
+
+def _accuracy(document: Mapping[str, Any]) -> Accuracy:
+    """Undo `accuracy_document`."""
+    plain = {name: _value(value) for name, value in document.items() if name != "naive"}
+    naive = {name: unnumber(loss) for name, loss in document["naive"].items()}
+    return Accuracy(**plain, naive=naive)
 
 
 def decision_document(decision: Decision) -> Document:
