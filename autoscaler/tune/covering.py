@@ -18,7 +18,7 @@ from autoscaler.forecast.ahead import (
     MASSES,
     Reach,
     Tables,
-    fit_model,
+    fit_models,
     predict_strip,
     strip_of,
 )
@@ -125,8 +125,8 @@ def _least_and_most(
         above: Floats | float = 0.0
         # a day before the block warms up what looks back
         strip, slots = strip_of(tables, slice(int(block[0]) - 1, int(block[-1]) + 1), reach.lead)
-        for aim, share in zip(reach.aims(days), (LEAD_SHARE, WINDOW_SHARE), strict=True):
-            model = fit_model(tables, int(block[0]) * per_day, aim)
+        models = fit_models(tables, int(block[0]) * per_day, reach.aims(days))
+        for model, share in zip(models, (LEAD_SHARE, WINDOW_SHARE), strict=True):
             z = predict_strip(model, strip, slots)[per_day:-1]
             cap = caps[block - rows[0]].ravel()[:, None]
             loads = np.clip(np.exp(np.minimum(z, 600.0)) - days.shift, 0.0, cap)

@@ -36,12 +36,12 @@ SPREAD = 2 * 3600.0
 wait for each other."""
 
 WEEK = 7
-"""Nights after which all candidates are compared again."""
+"""Nights after which all candidates are compared again. A younger choice stands for as many nights
+as days were replayed for it."""
 
-FEW = 3
-"""Replayed days up to which every fit compares all: the first week of a service, whose history is
-short and whose every day may bring the first that a candidate can be replayed on. Beyond it a
-choice stands for as many nights as days spoke for it, at most a week."""
+FEW = 2
+"""Replayed days up to which every fit compares all: the first five days of a service, whose every
+day may bring the first that a candidate can be replayed on."""
 
 
 def standing_of(
@@ -115,8 +115,10 @@ def choosing(policy: TidePolicy, standing: Standing, now: float) -> bool:
     if not pinned.open and candidate_of(choice.name).forecaster != pinned.forecaster:
         return True  # the history was too short for what is pinned
     before, tonight = (_night(policy, moment) for moment in (choice.at, now))
-    week = _fingerprint(policy.key) % WEEK  # its own night of the week is the last of these
-    return tonight - before >= choice.days or (tonight + week) // WEEK > (before + week) // WEEK
+    if choice.days < WEEK:
+        return tonight - before >= choice.days
+    own = _fingerprint(policy.key) % WEEK
+    return (tonight - own) // WEEK > (before - own) // WEEK
 
 
 def _night(policy: TidePolicy, moment: float) -> int:

@@ -85,10 +85,15 @@ class TestWhichNightsChoose:
             assert all(early)
             assert len(early) >= FEW
             after = [i for i, (_, chose) in enumerate(found) if chose]
-            gaps = np.diff(after)
-            assert gaps.max() == WEEK
-            for i, gap in zip(after[:-1], gaps, strict=True):
-                assert gap <= max(1, int((found[i][0] - born) / DAY) - 3)
+            stands = [int((found[i][0] - born) / DAY) - 3 for i in after]
+            gaps = np.diff(after).tolist()
+            young = [n for n, days in enumerate(stands) if days < WEEK]
+            assert gaps[: len(young)] == [
+                1 if days <= FEW else days for days in stands[: len(young)]
+            ]
+            settled = gaps[len(young) :]  # the first of these is the way to its own night
+            assert 1 <= settled[0] <= WEEK
+            assert settled[1:] == [WEEK] * (len(settled) - 1)
 
     @pytest.mark.parametrize(
         ("standing", "why"),

@@ -299,8 +299,8 @@ MUTATIONS = (
     Mutation(
         "never-chosen-again",
         "tune/nights.py",
-        " or (tonight + week) // WEEK > (before + week) // WEEK",
-        "",
+        "    return (tonight - own) // WEEK > (before - own) // WEEK\n",
+        "    return False\n",
         "tests/core/test_nights.py::TestWhichNightsChoose::test_once_a_week_whatever_the_clock_does",
     ),
     Mutation(

@@ -10,7 +10,14 @@ most, the weekly table least.
 """
 
 from autoscaler.forecast.ahead.fitted import Reach, TideAhead, reach_of
-from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_strip, strip_of
+from autoscaler.forecast.ahead.model import (
+    MASSES,
+    Model,
+    fit_model,
+    fit_models,
+    predict_strip,
+    strip_of,
+)
 from autoscaler.forecast.ahead.tables import Tables, tables_of
 
 __all__ = [
@@ -20,6 +27,7 @@ __all__ = [
     "Tables",
     "TideAhead",
     "fit_model",
+    "fit_models",
     "predict_strip",
     "reach_of",
     "strip_of",

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoscaler.forecast.ahead.around import Around, by_clock, without_repeats
 from autoscaler.forecast.ahead.features import Aim, Strip, recent_features
-from autoscaler.forecast.ahead.model import MASSES, Model, fit_model, predict_newest
+from autoscaler.forecast.ahead.model import MASSES, Model, fit_models, predict_newest
 from autoscaler.forecast.ahead.tables import NAMES, OWN, SEASON, Tables
 from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.forecast.days import Days, trusted
@@ -74,7 +74,7 @@ class TideAhead:
     def of(cls, tidal: Tidal, days: Days, tables: Tables, reach: Reach) -> Self:
         """Fit on all that is known of `days`."""
         known = (days.count - 1) * days.per_day + days.now
-        point, window = (fit_model(tables, known, aim) for aim in reach.aims(days))
+        point, window = fit_models(tables, known, reach.aims(days))
         # of the tables of all days and of two to come, what a decision may look at
         back = max(2, round(BACK / days.step)) + round(_SKIPPED / days.step)
         since = max(0, known - back)

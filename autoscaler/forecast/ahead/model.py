@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,20 +64,32 @@ def strip_of(tables: Tables, days: slice, lead: int) -> tuple[Strip, Ints]:
     first, stop = days.start, days.stop
     z = tables.z[first:stop].ravel()
     at = first * tables.per_day + np.arange(len(z) + 1)
-    rows = []
-    for name in NAMES:
-        flat = tables.by_name[name].ravel()
-        rows.append(flat[at if name.startswith("w_") else at + lead])
+    here = slice(int(at[0]), int(at[-1]) + 1)
+    target = slice(here.start + lead, here.stop + lead)
+    rows = [
+        tables.by_name[name].ravel()[here if name.startswith("w_") else target] for name in NAMES
+    ]
     own = np.stack([tables.by_name[name][first:stop].ravel() for name in OWN])
     return Strip(z=z, own=own, tables=np.stack(rows)), at
 
 
 def fit_model(tables: Tables, known: int, aim: Aim) -> Model:
     """Fit on all days of `tables` up to slot `known` (exclusive), counted from the first day."""
-    per_day = tables.per_day
+    (model,) = fit_models(tables, known, (aim,))
+    return model
+
+
+def fit_models(tables: Tables, known: int, aims: Sequence[Aim]) -> tuple[Model, ...]:
+    """Fit several of one lead as `fit_model` does: they look at the same minutes."""
+    strip, origins = strip_of(tables, slice(0, -(-known // tables.per_day)), aims[0].lead)
+    recent = recent_features(strip, aims[0])
+    return tuple(_fit(strip, origins, recent, known, tables.per_day, aim) for aim in aims)
+
+
+def _fit(strip: Strip, origins: Ints, recent: Floats, known: int, per_day: int, aim: Aim) -> Model:
+    """Fit on all origins of a strip whose future is known before slot `known`."""
     days = -(-known // per_day)
-    strip, origins = strip_of(tables, slice(0, days), aim.lead)
-    x = location_features(strip, aim, recent_features(strip, aim))
+    x = location_features(strip, aim, recent)
     future = _future(strip.z, aim)
     # the first day has no day before it: its tables are its own values
     skip = per_day if days > 2 else aim.steps(WARM)
