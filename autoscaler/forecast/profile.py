@@ -42,24 +42,38 @@ class WeeklyProfile:
         """Expect a day like the median of those like it."""
         reach = round(_SMOOTH / days.step)
         told: dict[int, tuple[float, float]] = {}
+        medians = _Medians(days)
 
         def expect(day: int, known: int) -> Floats:
             same = days.alike(day, known, _WEEKS, within=7 * _WEEKS)
-            daily, weekly = _medians(days, same, known)
-            part = 1.0 if days.dated(day, same) else _part(days, known, told)
+            daily, weekly = medians.of(same, known)
+            part = 1.0 if days.dated(day, same) else _part(days, known, told, medians)
             both = part * weekly + (1 - part) * daily
             return smooth(first_known(both, weekly, daily), reach)
 
         return expect
 
 
-def _medians(days: Days, same: list[int], known: int) -> tuple[Floats, Floats]:
-    """Median day of the week before row `known`, and of the rows that are the same weekday."""
-    daily = median(days.z[days.newest_week(known)])
-    return daily, median(days.z[same]) if same else daily
+class _Medians:
+    """Medians of the same rows are asked for by several days, and made once."""
+
+    def __init__(self, days: Days) -> None:
+        self._days = days
+        self._made: dict[tuple[int, ...], Floats] = {}
+
+    def of(self, same: list[int], known: int) -> tuple[Floats, Floats]:
+        """Median day of the week before row `known`, and of the rows that are the same weekday."""
+        daily = self._over(self._days.newest_week(known))
+        return daily, self._over(same) if same else daily
+
+    def _over(self, rows: list[int]) -> Floats:
+        key = tuple(rows)
+        if key not in self._made:
+            self._made[key] = median(self._days.z[rows])
+        return self._made[key]
 
 
-def _part(days: Days, known: int, told: dict[int, tuple[float, float]]) -> float:
+def _part(days: Days, known: int, told: dict[int, tuple[float, float]], medians: _Medians) -> float:
     """Part of the weekday's median in what is expected, 0.5 to 1, by least squares on past days.
 
     Parameters
@@ -70,7 +84,7 @@ def _part(days: Days, known: int, told: dict[int, tuple[float, float]]) -> float
     for row in rows:
         if row not in told:
             same = days.alike(row, row, _WEEKS, within=7 * _WEEKS)
-            daily, weekly = _medians(days, same, row)
+            daily, weekly = medians.of(same, row)
             apart = weekly - daily
             nearer = (days.z[row] - daily) * apart
             seen = ~np.isnan(nearer)

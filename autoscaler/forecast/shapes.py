@@ -15,6 +15,9 @@ def median(rows: Floats) -> Floats:
     if not len(rows):
         return np.full(rows.shape[1:], np.nan)
     ordered = np.sort(rows, axis=0)  # NaN goes last
+    if not np.isnan(ordered[-1]).any():
+        whole: Floats = (ordered[(len(rows) - 1) // 2] + ordered[len(rows) // 2]) / 2
+        return whole
     count = np.count_nonzero(~np.isnan(rows), axis=0)
     low = np.maximum((count - 1) // 2, 0)[None, :]
     high = np.minimum(count // 2, len(rows) - 1)[None, :]
