@@ -21,6 +21,8 @@ from autoscaler.model import Floats, Ints
 _GRID = 900.0  # seconds; a quarter of an hour carries eight harmonics of a day with ease
 _DAILY, _WEEKLY = 8, 3  # harmonics
 _LAGS = 3
+_CHANCE = 0.02  # with which weekdays may differ as they do without any reason
+_APART = 0.02  # of z, by which groups must differ: two per cent of demand or so
 _REFIT = 4  # days between refits when past days are expected one after another
 
 
@@ -77,7 +79,8 @@ def _fit(rows: Floats, weekdays: Ints) -> Floats:
     typical = np.median(rows[~np.isnan(rows)])
     filled = first_known(rows, np.roll(rows, 1, axis=0), np.full(rows.shape, typical)).ravel()
     quarters = (weekdays[:, None] * per_day + np.arange(per_day)).ravel()
-    terms = _fourier(quarters, per_day, weekly=len(rows) >= 14)
+    calm, weekly = calm_of(rows, weekdays), len(rows) >= 14
+    terms = _terms(quarters, per_day, calm, weekly=weekly)
     model = AutoReg(filled, lags=_LAGS, trend="c", exog=terms)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a flat past has no unique fit; its score says what it is
@@ -86,7 +89,7 @@ def _fit(rows: Floats, weekdays: Ints) -> Floats:
         raise FitImpossible("autoreg: the fit is not finite")
     # the tide is the mean that the recursion settles to: run it over two weeks, keep the second
     constant, lags, weights = parameters[0], parameters[1 : 1 + _LAGS], parameters[1 + _LAGS :]
-    drive = constant + _fourier(np.arange(14 * per_day), per_day, weekly=len(rows) >= 14) @ weights
+    drive = constant + _terms(np.arange(14 * per_day), per_day, calm, weekly=weekly) @ weights
     if np.abs(lags).sum() >= 1 and np.abs(np.roots(np.r_[1.0, -lags])).max() >= 1:
         raise FitImpossible("autoreg: the recursion is not stable")
     one, two, three = lags.tolist()  # plain numbers: NumPy takes ten times as long a step
@@ -96,6 +99,54 @@ def _fit(rows: Floats, weekdays: Ints) -> Floats:
         last, before, earlier = now + (one * last + two * before + three * earlier), last, before
         path.append(last)
     return np.array(path[7 * per_day :])
+
+
+def calm_of(rows: Floats, weekdays: Ints) -> Ints:
+    """Weekdays that are calmer than the others as a group, such as a week-end, rising; maybe none.
+
+    The days' levels are parted where the squares within both groups are least (two means), if
+    weekdays differ beyond doubt (an analysis of variance) and by more than a trifle, and two days
+    of each group were seen: else growth, or one day off, would be a law of the week.
+    """
+    from scipy.special import fdtrc  # noqa: PLC0415  # statsmodels has imported it
+
+    known = ~np.isnan(rows)
+    number = known.sum(axis=1)
+    read = number > rows.shape[1] / 2
+    level = np.where(known, rows, 0.0).sum(axis=1)[read] / number[read]
+    of = weekdays[read]
+    days = sorted(set(of.tolist()), key=lambda day: float(np.median(level[of == day])))
+    between, within = len(days) - 1, len(level) - len(days)
+    none: Ints = np.empty(0, dtype=np.int64)
+    if between < 1 or within < 1:
+        return none
+    noise = sum(_squares(level[of == day]) for day in days)
+    ratio = (_squares(level) - noise) / between / max(noise / within, 1e-12)
+    if fdtrc(between, within, ratio) > _CHANCE:
+        return none
+    parted = min(
+        (np.isin(of, days[:at]) for at in range(1, len(days))),
+        key=lambda inside: _squares(level[inside]) + _squares(level[~inside]),
+    )
+    apart = level[~parted].mean() - level[parted].mean()
+    if min(parted.sum(), (~parted).sum()) < 2 or apart < _APART:
+        return none
+    calm: Ints = np.unique(of[parted])
+    return calm
+
+
+def _squares(values: Floats) -> float:
+    """Sum of squares about the mean."""
+    return float(((values - values.mean()) ** 2).sum())
+
+
+def _terms(quarter: Ints, per_day: int, calm: Ints, *, weekly: bool) -> Floats:
+    """Fourier terms; calm days have a level and a day of their own beside them."""
+    terms = _fourier(quarter, per_day, weekly=weekly)
+    if not len(calm):
+        return terms
+    inside = np.isin(quarter // per_day % 7, calm).astype(np.float64)[:, None]
+    return np.hstack([terms, inside, inside * terms[:, : 2 * _DAILY]])
 
 
 def _fourier(quarter: Ints, per_day: int, *, weekly: bool) -> Floats:
