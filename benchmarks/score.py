@@ -26,7 +26,7 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,9 +41,9 @@ from autoscaler.errors import InputError, TraceError  # noqa: E402 - as above
 from autoscaler.schema.durations import parse_duration  # noqa: E402 - as above
 from autoscaler.simulator.peers import chosen  # noqa: E402 - as above
 from autoscaler.simulator.plain import PlainWorld, plain_world  # noqa: E402 - as above
-from autoscaler.simulator.ports import Learning  # noqa: E402 - as above
 from autoscaler.simulator.runs import Run, best_run, play_all  # noqa: E402 - as above
 from autoscaler.world.traffic import UNDATED, Within, grid, read_traffic  # noqa: E402 - as above
+from benchmarks.nights import nights, nights_table  # noqa: E402 - as above
 
 Row = dict[str, dict[str, float]]
 
@@ -160,21 +160,6 @@ def _ours(world: PlainWorld, reference: float, targets: Iterable[float]) -> Row:
     }
 
 
-def nights(learnings: Sequence[Learning]) -> dict[str, float]:
-    """Count what fits cost: CPU seconds of a mean one, of those that chose and of the others."""
-    found: dict[str, float] = {}
-    kinds = {
-        "night": learnings,
-        "choice": [fit for fit in learnings if fit.chosen],
-        "refit": [fit for fit in learnings if not fit.chosen],
-    }
-    for kind, fits in kinds.items():
-        found[f"{kind}s"] = len(fits)
-        if fits:
-            found[f"cpu_seconds_a_{kind}"] = statistics.fmean(fit.cpu_seconds for fit in fits)
-    return found
-
-
 def _row(run: Run) -> dict[str, float]:
     """Give the numbers of a cell."""
     return {
@@ -213,31 +198,6 @@ def table(traces: dict[str, Row], totals: dict[str, dict[str, float]]) -> str:
     for kind, values in totals.items():
         cells = (f"{values[name]:.2f}" if name in values else "–" for name in names)
         lines.append(f"| **{kind.replace('_', ' ')}** | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def nights_table(traces: dict[str, Row]) -> str:
-    """Markdown: CPU seconds a night of ours on every trace; empty where ours was not played."""
-    kinds = ("night", "choice", "refit")
-    ours = {
-        trace: row for trace, rows in traces.items() for row in rows.values() if "nights" in row
-    }
-    if not ours:
-        return ""
-    lines = ["| CPU s | a night | that chooses | that fits again |", "|---|---|---|---|"]
-    for trace, row in ours.items():
-        cells = (
-            f"{row[name]:.3f} ({row[f'{kind}s']:.0f})" if name in row else "–"
-            for kind in kinds
-            for name in (f"cpu_seconds_a_{kind}",)
-        )
-        lines.append(f"| {trace} | " + " | ".join(cells) + " |")
-    means = (
-        statistics.fmean(row[name] for row in ours.values() if name in row)
-        for name in (f"cpu_seconds_a_{kind}" for kind in kinds)
-        if any(name in row for row in ours.values())
-    )
-    lines.append("| **mean of the traces** | " + " | ".join(f"{mean:.3f}" for mean in means) + " |")
     return "\n".join(lines) + "\n"
 
 

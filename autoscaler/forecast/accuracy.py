@@ -1,7 +1,7 @@
 """How good forecasts are: pinball loss, coverage and bias, against values that anybody knows.
 
-One set of functions for the nightly backtest and for what is seen live. A forecaster that loses to
-"the same time last week" is told by these numbers, whatever its scores say.
+One set of functions for the backtest of a choice and for what is seen live. A forecaster that
+loses to "the same time last week" is told by these numbers, whatever its scores say.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ from autoscaler.capacity import ACTUATION
 from autoscaler.demand import regular
 from autoscaler.forecast import ALL, FitImpossible, TidalForecaster, learn_events, ordinary
 from autoscaler.forecast.ahead import TideAhead, reach_of, tables_of
+from autoscaler.forecast.days import Days
 from autoscaler.forecast.response import misses_of
 from autoscaler.forecast.tidal import MOST_DAYS, days_of
 from autoscaler.model import Accuracy, Advice, Choice, Fitted, History, Knowledge, Usual
-from autoscaler.policy import TidePolicy
+from autoscaler.policy import Spec, TidePolicy
 from autoscaler.tune.advice import renewed
 from autoscaler.tune.judge import Judge
 from autoscaler.tune.learn import tide_of
@@ -60,21 +61,12 @@ def refit(
     FitImpossible
         This history does not carry what stands.
     """
-    spec, choice = policy.spec, standing.choice
+    spec = policy.spec
     series, _ = regular(history, now)
     days = days_of(ordinary(series, spec.event_windows), spec.time_zone, kinds_for(spec, series))
     judge = Judge(policy, days, period)
-    shape = next((shape for shape in ALL if shape.name == choice.drawn), None)
-    misses = None if shape is None else misses_of(shape, days, judge.reach, MOST_DAYS)
-    if shape is None or misses is None:
-        raise FitImpossible(f"{choice.drawn!r} cannot be learnt from {days.count} days")
-    tidal = TidalForecaster(shape=shape).finish(days, misses)
-    fitted: Fitted = tidal
-    if standing.cover is not None:
-        reach = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
-        fitted = TideAhead.of(tidal, days, tables_of(days, reach.window), reach)
     found = Knowledge(
-        fitted=fitted,
+        fitted=_fitted(spec, standing, days, judge.reach),
         order_level=standing.order_level,
         cover=standing.cover,
         fitted_at=now,
@@ -83,10 +75,24 @@ def refit(
         events=learn_events(series, days, spec.event_windows),
         span=len(series) * series.step,
         row=judge.row,
-        choice=choice,
+        choice=standing.choice,
         accuracy=standing.accuracy,
         usual=standing.usual,
     )
     if standing.advice is None:
         return found
     return replace(found, advice=renewed(standing.advice, policy, series, found))
+
+
+def _fitted(spec: Spec, standing: Standing, days: Days, reach: int) -> Fitted:
+    """Fit the forecaster that draws the day, and the distributions ahead where they decide."""
+    name = standing.choice.drawn
+    shape = next((shape for shape in ALL if shape.name == name), None)
+    misses = None if shape is None else misses_of(shape, days, reach, MOST_DAYS)
+    if shape is None or misses is None:
+        raise FitImpossible(f"{name!r} cannot be learnt from {days.count} days")
+    tidal = TidalForecaster(shape=shape).finish(days, misses)
+    if standing.cover is None:
+        return tidal
+    ahead = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
+    return TideAhead.of(tidal, days, tables_of(days, ahead.window), ahead)

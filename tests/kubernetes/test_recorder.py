@@ -282,12 +282,7 @@ def test_a_choice_is_a_small_record_that_can_be_pinned(stage: Stage):
         span=28 * 86_400.0,
         scores=scores,
         choice=Choice(
-            name="ahead@40.5",
-            best="ahead@23.4",
-            standing="ahead@40.5",
-            days=14,
-            drawn="profile",
-            at=1_799_651_520.0,
+            name="ahead@40.5", best="ahead@23.4", standing="ahead@40.5", days=14, at=1_799_651_520.0
         ),
     )
     stage.recorder.record(stage.policy, observed(TARGET), knowledge, Memory(), decided(TARGET, 2))

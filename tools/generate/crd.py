@@ -292,7 +292,7 @@ def _accuracy() -> dict[str, Any]:
 
 
 def _advice() -> dict[str, Any]:
-    """Fields of the nightly advice."""
+    """Fields of the advice."""
     return {
         "targetPercent": _count(
             "Target that fits an HPA above our floor, in per cent of a replica's capacity."

@@ -1,4 +1,4 @@
-"""How good forecasts are, as metrics: by horizon, in the nightly backtest and in life.
+"""How good forecasts are, as metrics: by horizon, in the backtest of the last choice and in life.
 
 A collector of its own instead of gauges: forty series a policy are made when they are asked for,
 not kept and set in every cycle. A number that is not known has no series.
