@@ -20,6 +20,10 @@ SHORT = 86_400.0
 COVERED_DAY, COVERED = 0.9, 0.5
 """Share of steps that must have been read in the last day, and in the whole history."""
 
+AGAIN = 3 * 3600.0
+"""Seconds after which a hole of the last day is over, if as large a share of them was read: a
+forecast looks no further back for what is different today."""
+
 MOST = 1e15
 """Demand per second beyond any unit of any service: such a number is a fault of its source."""
 
@@ -143,15 +147,16 @@ def _about_age(series: Series, now: float) -> list[Reason]:
 
 
 def _about_gaps(series: Series, known: NDArray[np.bool_]) -> list[Reason]:
-    """Doubts about how much of the history was read."""
-    day = known[-max(1, round(86_400.0 / series.step)) :]
-    last, whole = float(day.mean()), float(known.mean())
-    if last >= COVERED_DAY and whole >= COVERED:
+    """Doubts about how much of the history was read; a hole that is over is none of them."""
+    day, again = (known[-max(1, round(span / series.step)) :] for span in (86_400.0, AGAIN))
+    last, newest, whole = float(day.mean()), float(again.mean()), float(known.mean())
+    if max(last, newest) >= COVERED_DAY and whole >= COVERED:
         return []
     return [
         Reason(
             code=Code.HISTORY_GAPPY,
-            sentence=f"only {last:.0%} of the last day and {whole:.0%} of the history were read",
-            numbers={"day": last, "whole": whole},
+            sentence=f"only {newest:.0%} of the last {AGAIN / 3600:g} h, {last:.0%} of the last "
+            f"day and {whole:.0%} of the history were read",
+            numbers={"newest": newest, "day": last, "whole": whole},
         )
     ]

@@ -6,9 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import given as examples
 
+from autoscaler.decide import decide
 from autoscaler.demand import highest, newest, regular
 from autoscaler.model import Code, Mark, Samples
-from tests.core.given import DAY, HOUR, NOW, flat, history, hostile, tide
+from tests.core.given import (
+    DAY,
+    HOUR,
+    NOW,
+    flat,
+    history,
+    hostile,
+    knowledge,
+    policy,
+    remembered,
+    seen,
+    tide,
+)
 
 
 def codes(doubts):
@@ -117,6 +130,48 @@ def test_short_empty_gappy_partial_several():
     assert Code.HISTORY_GAPPY in codes(regular(history(given.demand.times, hole), NOW)[1])
     several = history(given.demand.times, given.demand.values, series=2, warnings=("partial",))
     assert codes(regular(several, NOW)[1]) == [Code.HISTORY_PARTIAL, Code.SEVERAL_SERIES]
+
+
+class TestGaps:
+    """A hole is a doubt while a forecast would have to look into it, and is over after that."""
+
+    def doubted(self, holes, days=14):
+        given = flat(10.0, days=days)
+        values = given.demand.values.copy()
+        for start, stop in holes:
+            values[start:stop] = np.nan
+        return Code.HISTORY_GAPPY in codes(regular(history(given.demand.times, values), NOW)[1])
+
+    @pytest.mark.parametrize(
+        ("ago", "doubted"), [(10, True), (60, True), (160, True), (180, False), (600, False)]
+    )
+    def test_a_long_hole_is_over_once_three_hours_were_read(self, ago, doubted):
+        assert self.doubted([(-ago - 37 * 60, -ago)]) is doubted
+
+    def test_one_that_spoils_the_last_hours_alone_is_none_as_the_day_is_known(self):
+        assert not self.doubted([(-100, -40)])
+
+    @pytest.mark.parametrize("share", [0.15, 0.5])
+    def test_a_source_that_misses_steps_all_the_time_stays_one(self, share):
+        given = flat(10.0, days=14)
+        lost = np.random.default_rng(1).random(len(given.demand)) < share
+        times, values = given.demand.times[~lost], given.demand.values[~lost]
+        assert Code.HISTORY_GAPPY in codes(regular(history(times, values), NOW)[1])
+
+    def test_half_of_all_must_be_known_whatever_the_last_hours_say(self):
+        assert self.doubted([(1, -200)], days=2)
+
+    def test_nothing_is_lowered_inside_and_it_goes_on_after(self):
+        given = tide(14)
+        values = given.demand.values.copy()
+        for ago, lowered in ((60, False), (200, True)):
+            holed = values.copy()
+            holed[-ago - 37 * 60 : -ago] = np.nan
+            seen_now = seen(history(given.demand.times, holed), 20)
+            # what was wanted in the last hours is known: they were decided, in doubt
+            of = policy(floor={"min": 1})
+            decision = decide(of, seen_now, knowledge(), remembered(5), NOW)
+            assert (decision.floor < 20) is lowered
 
 
 class TestOutages:

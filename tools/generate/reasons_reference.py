@@ -30,7 +30,8 @@ _DOUBTS = {
     "([list](../how-to/prometheus.md#when-it-does-not-answer)).",
     "HistoryStale": "The newest known step is older than 5 min (or 3 steps), or demand fell to "
     "nothing in the middle of a busy stretch. Is the service scraped?",
-    "HistoryGappy": "Less than 90 % of the last day's steps were read, or less than half of all.",
+    "HistoryGappy": "Less than 90 % of the last day's steps and of the last 3 hours' were read, or "
+    "less than half of all. A hole is over once 3 hours were read again.",
     "HistoryShort": "Less than a day of history. It goes by itself.",
     "HistoryEmpty": "There may be samples, but none is a number that can be demand.",
     "HistoryPartial": "Thanos, Mimir and others say when a store did not answer.",
