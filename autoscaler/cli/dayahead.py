@@ -156,7 +156,7 @@ def look_ahead(  # long: a line for each field of what it gives
         forecast=forecast,
         need=need,
         floors=floors,
-        changes=_explained(policy, need, present, changes, forecast.at(level), lead),
+        changes=_explained(policy, need, present, changes, forecast.at(level), lead, ceiling),
         knowledge=knowledge,
         target=target,
         assumed=assumed,
@@ -205,7 +205,8 @@ def _standing(policy: TidePolicy, target: Target | None, need: Need) -> tuple[in
         original = target.floor if target.original is None else target.original
         return target.floor, original, ""
     least = 1 if policy.spec.floor.min is None else policy.spec.floor.min
-    now = max(least, need.now)
+    most = policy.spec.floor.max or _UNBOUNDED
+    now = min(max(least, need.now), most)
     return now, least, f"a floor of {now} now, {least} at least: the target was not read"
 
 
@@ -216,6 +217,7 @@ def _explained(
     changes: tuple[Change, ...],
     demand: Floats,
     lead: float,
+    ceiling: int | None,
 ) -> tuple[Explained, ...]:
     """Give every change of the floor its reason."""
     explained, before = [], present
@@ -225,7 +227,7 @@ def _explained(
             why = (
                 _why_raised(policy, need, demand, change, lead)
                 if raised
-                else _why_lowered(policy, need, change, lead)
+                else _why_lowered(policy, need, change, lead, ceiling)
             )
             explained.append(
                 Explained(
@@ -275,8 +277,12 @@ def _why_raised(policy: TidePolicy, need: Need, demand: Floats, change: Change, 
     return f"{value_text(float(demand[at]))}/s expected at {clock}{during} need {need.order[at]}"
 
 
-def _why_lowered(policy: TidePolicy, need: Need, change: Change, lead: float) -> str:
+def _why_lowered(
+    policy: TidePolicy, need: Need, change: Change, lead: float, ceiling: int | None
+) -> str:
     """Say why replicas are let go now."""
+    if change.floor == ceiling:
+        return f"no more than {ceiling} may stand, whatever is needed"
     first = round((change.at - need.start) / need.step)
     ahead = plan.steps_ahead(lead, need.step)
     if need.least is not None and first <= ahead:

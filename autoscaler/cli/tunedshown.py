@@ -13,7 +13,7 @@ from autoscaler.cli.options import duration_text
 from autoscaler.cli.printing import unicode
 from autoscaler.cli.tuning import Tuned
 from autoscaler.model import Advice
-from autoscaler.report import Table, local_time, utc_time
+from autoscaler.report import Table, local_time, utc_time, value_text
 from autoscaler.simulator.confirm import Confirmed
 from autoscaler.tune.advice import target_for
 from autoscaler.tune.compare import FIXED, REACTIVE, Option
@@ -122,7 +122,16 @@ def table_of(found: Tuned) -> Table:
     )
     return Table(
         title=f"On {days}, each decided with what was known before it",
-        columns=("candidate", "score", "95 %", "cost", "late", "worst day", "hours/day", "starts"),
+        columns=(
+            "candidate",
+            "score",
+            "95 %",
+            "cost",
+            "late",
+            "worst day",
+            "hours/day",
+            "starts",
+        ),
         rows=rows,
         strong=options.index(found.comparison.chosen),
         note=f"score = cost × (1 + 100 × price × late); {above}. Best rule of each forecaster; "
@@ -136,14 +145,26 @@ def _row(found: Tuned, option: Option) -> tuple[str, ...]:
     standing = found.comparison.standing
     return (
         option.name + (" (stands)" if option is standing else ""),
-        f"{option.score:.2f}",
-        "–" if interval is None else f"{interval.score.low:.2f} … {interval.score.high:.2f}",
-        f"{option.cost_ratio:.2f}",
-        f"{option.late:.2%}",
-        f"{option.late_by_day[worst]:.1%}" if option.daily.came[worst] > 0 else "–",
+        times_text(option.score),
+        "–"
+        if interval is None
+        else f"{times_text(interval.score.low)} … {times_text(interval.score.high)}",
+        times_text(option.cost_ratio),
+        share_text(option.late),
+        share_text(float(option.late_by_day[worst]), 1) if option.daily.came[worst] > 0 else "–",
         f"{option.replica_hours:,.0f}",
         f"{option.starts:.1f}",
     )
+
+
+def times_text(ratio: float) -> str:
+    """Write how many times something is to two decimals, large ones to three digits."""
+    return f"{ratio:.2f}" if ratio < 10 else value_text(ratio)
+
+
+def share_text(share: float, digits: int = 2) -> str:
+    """Write a share as per cent, a large one without decimals."""
+    return f"{share:.{digits}%}" if share < 0.1 else f"{share:.0%}"
 
 
 def facts_of(found: Tuned) -> tuple[tuple[str, str], ...]:

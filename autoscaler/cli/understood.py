@@ -43,7 +43,8 @@ _LEFT_OUT = {
 
 def understood(policy: TidePolicy) -> tuple[Understood, ...]:
     """Every field of a policy that counts, in the order of the schema; events in moments."""
-    rows = (row for row in _fields(policy.spec, ()) if row.name not in _IN_WORDS)
+    found = _fields(policy.spec, (), seen=policy.spec.demand.waits)
+    rows = (row for row in found if row.name not in _IN_WORDS)
     return (*rows, *_events(policy), *_days(policy), *_recurring(policy))
 
 
@@ -51,20 +52,29 @@ def understood(policy: TidePolicy) -> tuple[Understood, ...]:
 _IN_WORDS = frozenset({"events", "calendar.days", "recurring"})
 
 
-def _fields(section: BaseModel, path: tuple[str, ...], given: bool = True) -> Iterator[Understood]:
-    """Walk the sections; a section that was left out has only defaults."""
+def _fields(
+    section: BaseModel, path: tuple[str, ...], given: bool = True, *, seen: bool
+) -> Iterator[Understood]:
+    """Walk the sections; a section that was left out has only defaults.
+
+    Parameters
+    ----------
+    seen : whether what waits can be read
+    """
     for key, field in words.keys_of(type(section)).items():
         attribute = next(n for n, f in type(section).model_fields.items() if f is field)
         value = getattr(section, attribute)
         written = given and attribute in section.model_fields_set
         name = ".".join((*path, key))
         if isinstance(value, BaseModel):
-            yield from _fields(value, (*path, key), written)
+            yield from _fields(value, (*path, key), written, seen=seen)
             continue
         if value is None and name not in _LEFT_OUT:
             continue  # the other one of preset and query
         if name == "coldStart.duration" and not written and section.model_fields_set:
             continue  # the quantiles stand in its place
+        if name == "promise.drain" and not seen:
+            continue  # nothing says what waits
         marks = words.bare(field.annotation, tuple(field.metadata))[1]
         shown = _LEFT_OUT[name] if value is None else _written(value, marks)
         if shown:
@@ -125,8 +135,11 @@ def _days(policy: TidePolicy) -> Iterator[Understood]:
 
 
 def _recurring(policy: TidePolicy) -> Iterator[Understood]:
-    """Tell the windows of a week."""
+    """Tell the windows of a week, and where the policy's own bound is in the way of one."""
+    most = policy.spec.floor.max
     for at, window in enumerate(policy.spec.recurring):
         hours, days = window.when
         value = f"{window.name}: {effect_of(window)}, {days}, {hours}"
+        if most is not None and (window.floor or 0) > most:
+            value += f"; but floor.max is {most}, so no more than that"
         yield Understood(name=f"recurring[{at}]", value=value, given=True)

@@ -35,7 +35,7 @@ def problem_of(country: str, subdivision: str | None) -> tuple[str, str, str] | 
     known = holidays.list_supported_countries(include_aliases=False)
     if country not in known:
         near = nearest(country, sorted(known))
-        return f'found "{country}"', "two letters of ISO 3166, as CN or DE", near
+        return f'found "{country}"', "a country whose holidays are known, as CN or DE", near
     parts = sorted(known[country])
     if subdivision is None or subdivision in parts:
         return None

@@ -75,6 +75,22 @@ def test_a_ramp_is_shown_and_a_spread_of_cold_starts_stands_for_the_duration(
     assert "coldStart.duration" not in out  # 5m would not be what counts
 
 
+def test_what_has_no_effect_is_not_shown_as_if_it_had(check: Check, tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    window = "  - {name: day, from: '08:00', to: '20:00', floor: 9}"
+    text = with_spec("floor: {max: 3}", "recurring:", window)
+    text = text.replace("demand: {preset: vllm}", "demand: {query: up}")
+    path.write_text(text)
+    code, out, _ = check("-f", str(path))
+    out = " ".join(out.split())
+    assert code == 0
+    assert "promise.wait" in out
+    assert "promise.drain" not in out  # nothing says what waits
+    assert "at least 9, every day, 08:00 to 20:00; but floor.max is 3, so no more than that" in out
+    path.write_text(text.replace("query: up", "query: up, backlog: up"))
+    assert "promise.drain" in check("-f", str(path))[1]
+
+
 def test_all_mistakes_of_all_files_go_to_stderr_one_on_a_line(check: Check, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(with_spec("mode: act", "colStart: {duration: 5m}"))
     (tmp_path / "b.yaml").write_text("a: [")

@@ -74,3 +74,14 @@ def test_an_event_is_told_in_hours_and_with_its_unit() -> None:
     assert re.fullmatch(
         r"event launch: demand x 2 in 17h12m: [\d.]+/s instead of [\d.]+/s", told.sentence
     )
+
+
+def test_a_bound_is_told_where_it_lowers() -> None:
+    of = policy(floor={"max": 2})
+    known = learn(of, tide(5), NOW, shapes=FAST)
+    day = look_ahead(of, tide(5), known, target(9), NOW)
+    first = day.changes[0]
+    assert (first.before, first.floor) == (9, 2)
+    assert first.why == "no more than 2 may stand, whatever is needed"
+    assumed = look_ahead(of, tide(5, NOW + 12 * 3600.0), known, None, NOW + 12 * 3600.0)
+    assert assumed.assumed.startswith("a floor of 2 now")

@@ -13,7 +13,15 @@ import yaml
 
 from autoscaler.cli.main import run
 from autoscaler.cli.tunedpage import report_of
-from autoscaler.cli.tunedshown import advice_of, document_of, facts_of, sentence_of, shown
+from autoscaler.cli.tunedshown import (
+    advice_of,
+    document_of,
+    facts_of,
+    sentence_of,
+    share_text,
+    shown,
+    times_text,
+)
 from autoscaler.cli.tuning import tuned
 from autoscaler.report.html import page
 from autoscaler.sandbox.kubernetes import KubernetesServer
@@ -158,6 +166,18 @@ class TestRefused:
         trace.write_text("t,requests\n" + "".join(f"{600 * i},{5 + i % 7}\n" for i in range(200)))
         assert run(["tune", "-f", str(files[0]), "--trace", str(trace)]) == 2
         assert "1.4 days; the first that can be replayed needs three" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("ratio", "share", "said"),
+    [
+        (1.034, 0.0001, ("1.03", "0.01%")),
+        (105.86, 1.0, ("106", "100%")),
+        (9.996, 0.1, ("10.00", "10%")),
+    ],
+)
+def test_large_numbers_need_no_decimals(ratio: float, share: float, said: tuple[str, str]) -> None:
+    assert (times_text(ratio), share_text(share)) == said
 
 
 class TestTold:

@@ -16,7 +16,8 @@ from tests.policy.making import with_spec
 WRONG = {
     "a country that is none": (
         ["calendar: {country: XX}"],
-        'p.yaml:11:23: spec.calendar.country: found "XX"; two letters of ISO 3166, as CN or DE',
+        'p.yaml:11:23: spec.calendar.country: found "XX"; '
+        "a country whose holidays are known, as CN or DE",
     ),
     "a country in small letters": (
         ["calendar: {country: de}"],
