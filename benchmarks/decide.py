@@ -4,8 +4,9 @@ python -m benchmarks.decide [--days 28] [--repeat 300] [--use ahead]
 
 Prints median and least CPU time of a decision and of its stages, with the forecaster pinned that
 costs most (as `forecast.use`); the least CPU time of `tune.learn` without and with statsmodels (its
-import, paid once a process, apart); and what the knowledge and the history of a service hold in
-the controller's memory.
+import, paid once a process, apart), and of a night between two choices; what the knowledge and the
+history of a service hold in the controller's memory; and nights and memory again with a year of
+history.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np  # noqa: E402 - after the threads are set
 from autoscaler.adapters.prometheus.kept import Answered, Kept  # noqa: E402 - as above
 from autoscaler.decide import decide  # noqa: E402 - as above
 from autoscaler.demand import regular  # noqa: E402 - as above
-from autoscaler.forecast import ALL, FAST  # noqa: E402 - as above
+from autoscaler.forecast import FAST  # noqa: E402 - as above
 from autoscaler.model import (  # noqa: E402 - as above
     Floats,
     History,
@@ -39,10 +40,11 @@ from autoscaler.model import (  # noqa: E402 - as above
     Target,
 )
 from autoscaler.policy import TidePolicy  # noqa: E402 - as above
-from autoscaler.tune import learn  # noqa: E402 - as above
+from autoscaler.tune import learn, refit, standing_of  # noqa: E402 - as above
 
 NOW = 1_764_547_200.0
 FITS = 5
+YEAR = 365
 
 
 def policy_of(use: str = "auto") -> TidePolicy:
@@ -114,6 +116,32 @@ def _bytes(make: Callable[[], object]) -> int:
     return held
 
 
+def peak_of(work: Callable[[], object]) -> int:
+    """Bytes that some work has at once, beside what was there before."""
+    gc.collect()
+    tracemalloc.start()
+    work()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+def nights(policy: TidePolicy, history: History) -> None:
+    """Print what a night that chooses costs, what one that does not, and what is learnt."""
+    knowledge = learn(policy, history, NOW)  # imports statsmodels
+    standing = standing_of(knowledge, Memory())
+    assert standing is not None
+    for name, work in (
+        ("learn, all", partial(learn, policy, history, NOW)),
+        ("what stands, fitted again", partial(refit, policy, history, NOW, standing)),
+    ):
+        _, least = _ms(work, FITS)
+        peak = peak_of(work) / 1e6
+        print(f"{name:28} {least / 1e3:7.3f} s least of {FITS}, {peak:.0f} MB at once")
+    known, kept = (held / 1e3 for held in held_by(policy, history, knowledge))
+    print(f"{'knowledge and history':28} {known + kept:7.0f} kB ({known:.0f} + {kept:.0f})")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.decide", description=__doc__)
     parser.add_argument("--days", type=int, default=28)
@@ -137,12 +165,11 @@ def main() -> None:
     for name, work in stages.items():
         median, least = _ms(work, given.repeat)
         print(f"{name:28} {median:7.3f} ms median, {least:7.3f} ms least of {given.repeat}")
-    for name, shapes in (("learn, NumPy alone", FAST), ("learn, all", ALL)):
-        learn(policy, history, NOW, shapes=shapes)  # imports statsmodels
-        _, least = _ms(partial(learn, policy, history, NOW, shapes=shapes), FITS)
-        print(f"{name:28} {least / 1e3:7.3f} s least of {FITS}")
-    known, kept = (held / 1e3 for held in held_by(policy, history, knowledge))
-    print(f"{'knowledge and history':28} {known + kept:7.0f} kB ({known:.0f} + {kept:.0f})")
+    _, least = _ms(partial(learn, policy, history, NOW, shapes=FAST), FITS)
+    print(f"{'learn, NumPy alone':28} {least / 1e3:7.3f} s least of {FITS}")
+    nights(policy, history)
+    print(f"with {YEAR} days of history:")
+    nights(policy, history_of(YEAR))
 
 
 if __name__ == "__main__":

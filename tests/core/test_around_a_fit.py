@@ -48,6 +48,7 @@ def test_decisions_see_what_tables_of_all_days_say(zone, weekday):
             values=np.concatenate(rows).astype(np.float32),
             starts=len(rows[0]) * np.arange(len(rows))[:, None],
             lengths=np.full((len(rows), 1), len(rows[0])),
+            shortest=len(rows[0]),
             per_day=days.per_day,
         ),
     )

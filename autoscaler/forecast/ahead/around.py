@@ -24,12 +24,14 @@ class Around:
     ----------
     values : shape (n,), float32, row after row
     starts, lengths : shape (rows, 1), where each begins in it, and how many slots it has
+    shortest : of the lengths
     per_day : slots in a day
     """
 
     values: Floats
     starts: Ints
     lengths: Ints
+    shortest: int
     per_day: int
 
     @classmethod
@@ -41,6 +43,7 @@ class Around:
             values=np.concatenate(kept),
             starts=np.cumsum(lengths, axis=0) - lengths,
             lengths=lengths,
+            shortest=int(lengths.min()),
             per_day=per_day,
         )
 
@@ -51,7 +54,8 @@ class Around:
         -------
         float64
         """
-        slots = by_clock(slots, self.lengths[rows], self.per_day)
+        if slots.min() < 0 or slots.max() >= self.shortest:  # knowledge is old, or clocks jumped
+            slots = by_clock(slots, self.lengths[rows], self.per_day)
         found: Floats = self.values[self.starts[rows] + slots].astype(np.float64)
         return found
 
@@ -68,8 +72,6 @@ def without_repeats(rows: Floats, per_day: int) -> Floats:
 
 def by_clock(slots: Ints, length: Ints | int, per_day: int) -> Ints:
     """Slots within [0, length): for others the nearest day that there is, at the same time."""
-    if not len(slots) or (slots.min() >= 0 and slots.max() < np.min(length)):
-        return slots
     late = np.maximum(slots - length + per_day, 0) // per_day
     early = np.maximum(per_day - 1 - slots, 0) // per_day
     within: Ints = slots + (early - late) * per_day

@@ -141,6 +141,8 @@ class TideAhead:
     def _clock(self, model: Model, now: Ints) -> Ints:
         """Slot from which the kept misses by clock of a lead later are looked up, shape (1,)."""
         lead, kept = model.aim.lead, model.clocks.shape[1]
+        if 0 <= now[0] + lead < kept:
+            return now
         return by_clock(now + lead, kept, self.tables.per_day) - lead
 
 
