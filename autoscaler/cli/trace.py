@@ -71,11 +71,9 @@ def import_(kind: str, source: Path, out: Path, slot: float) -> int:
         imported = import_traffic(kind, source, slot, lambda share: told(source.name, share))
     with writing(out, "OUT"):
         write_traffic(imported, out)
-    for line in imported.refused[:10]:
+    for line in imported.remarks(10):
         say(f"{source}: {line}")
-    for remark in imported.remarks:
-        say(f"{source}: {remark}")
-    say(f"{out}: {len(imported.times)} slots; {len(imported.refused)} rows were not used")
+    say(f"{out}: {len(imported.times)} slots")
     return ExitCode.DONE
 
 

@@ -87,13 +87,11 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
     low = _without_past(values, low, marks, step, mean)
     if low.sum() > COMMON * n:
         return
-    before = max(2, round(BEFORE / step))
     day = round(86_400.0 / step)
     for start, stop in zip(*runs(low), strict=True):
         if any(start >= ago and low[start - ago] for ago in (day, 7 * day)):
             continue
-        lead = values[max(0, start - before) : start]
-        lead = lead[~np.isnan(lead)]
+        lead = _known(values, start - _sides(step), start)
         if len(lead) < 2 or lead[-1] <= 10 * limit:
             continue
         lead = np.sort(lead)  # its median without the price of `np.median`, a decision's half
@@ -112,7 +110,7 @@ def _without_past(
     long = np.flatnonzero((stops - starts > least) & (stops - starts <= most) & (stops < len(low)))
     if not len(long):
         return low
-    week, before = round(7 * 86_400.0 / step), max(2, round(BEFORE / step))
+    week, beside = round(7 * 86_400.0 / step), _sides(step)
     rest = low.copy()
     for start, stop in zip(starts[long], stops[long], strict=True):
         others = [
@@ -120,15 +118,25 @@ def _without_past(
             for by in (-week, week)
             if start + by >= 0 and stop + by <= len(low)
         ]
-        sides = [values[max(0, start - before) : start], values[stop : stop + before]]
-        known = [side[~np.isnan(side)] for side in sides]
+        sides = (_known(values, start - beside, start), _known(values, stop, stop + beside))
         if not others or any(2 * other.sum() > len(other) for other in others):
             continue
         # a lone request is no return: who left for good would be expected back for a day
-        if all(len(side) > before / 2 and np.median(side) >= BUSY * mean for side in known):
+        if all(len(side) > beside / 2 and np.median(side) >= BUSY * mean for side in sides):
             marks[start:stop] |= np.uint8(Mark.OUTAGE)
             rest[start:stop] = False
     return rest
+
+
+def _sides(step: float) -> int:
+    """Count the steps beside a fall that say whether it came out of busy hours, and went back."""
+    return max(2, round(BEFORE / step))
+
+
+def _known(values: Floats, first: int, stop: int) -> Floats:
+    """Known values of some steps, as far as there are such."""
+    part = values[max(0, first) : stop]
+    return part[~np.isnan(part)]
 
 
 def mark_saturated(

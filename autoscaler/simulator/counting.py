@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from autoscaler.model import Floats
+from autoscaler.world.traffic import refusals
 
 Columns = dict[str, Floats]
 
@@ -25,14 +26,18 @@ class Imported:
     times : shape (n,), start of each slot; POSIX seconds when `absolute`, else from the first row
     columns : values of each slot by name; totals, unless the name ends in `_per_second`
     refused : what was wrong with rows that were not used
-    remarks : what else its reader should know
+    notes : what else its reader should know
     """
 
     times: Floats
     columns: Columns
     absolute: bool
     refused: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def remarks(self, most: int) -> tuple[str, ...]:
+        """Say what is wrong with rows, as `Traffic.remarks`, and what else there is to know."""
+        return (*refusals(self.refused, most), *self.notes)
 
 
 class OtherKindError(Exception):
@@ -94,13 +99,13 @@ class Requests:
         totals[:, [at - first for at in self._slots]] = np.asarray(list(self._slots.values())).T
         names = ("requests", "prompt_tokens", "output_tokens")
         known = 3 if totals[1:].any() else 1  # a log without tokens has no columns of them
-        remark = f"{self._untold} requests name no count of tokens: they add none to the totals"
+        note = f"{self._untold} requests name no count of tokens: they add none to the totals"
         return Imported(
             times=np.arange(first, first + count, dtype=np.float64) * self.slot,
             columns=dict(zip(names[:known], totals[:known], strict=True)),
             absolute=absolute,
             refused=refused,
-            remarks=(remark,) if self._untold and known > 1 else (),
+            notes=(note,) if self._untold and known > 1 else (),
         )
 
 

@@ -60,12 +60,15 @@ class Traffic:
 
     def remarks(self, most: int) -> tuple[str, ...]:
         """Say what is wrong with rows: the first `most` that were not used, and how many."""
-        said = [*self.refused[:most]]
-        if self.refused:
-            said.append(f"{len(self.refused)} rows were not used")
+        said = refusals(self.refused, most)
         if below := int(np.count_nonzero(self.values < 0)):
             said.append(f"{below} values are below zero and count as 0")
         return tuple(said)
+
+
+def refusals(refused: tuple[str, ...], most: int) -> list[str]:
+    """Say what was wrong with rows that were not used: of the first `most`, and how many."""
+    return [*refused[:most], *([f"{len(refused)} rows were not used"] if refused else [])]
 
 
 def read_traffic(path: Path, column: str | None = None, per: Per | None = None) -> Traffic:

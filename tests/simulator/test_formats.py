@@ -106,13 +106,14 @@ def test_tokens_that_are_not_told_or_no_number(tmp_path):
     found = imported(tmp_path, "log", text)
     assert found.columns["requests"].tolist() == [2.0, 1.0]
     assert found.columns["output_tokens"].tolist() == [2.0, 1.0]
-    assert found.remarks == ("1 requests name no count of tokens: they add none to the totals",)
+    assert found.notes == ("1 requests name no count of tokens: they add none to the totals",)
     assert found.refused[:2] == (
         "line 4: 'nan' is no count of tokens",
         "line 5: '-1' is no count of tokens",
     )
     assert found.refused[2].startswith("line 6: ")
-    assert imported(tmp_path, "log", "t\n0\n60\n").remarks == ()
+    assert found.remarks(1) == (found.refused[0], "3 rows were not used", *found.notes)
+    assert imported(tmp_path, "log", "t\n0\n60\n").remarks(1) == ()
 
 
 def test_lines_are_counted_as_an_editor_counts_them(tmp_path):

@@ -86,7 +86,7 @@ def test_requests(tmp_path, kind, text, requests, prompts, outputs, ends):
     assert found.columns["requests"].tolist() == requests
     assert found.columns["prompt_tokens"].tolist() == prompts
     assert found.columns["output_tokens"].tolist() == outputs
-    assert found.refused == found.remarks == ()
+    assert found.remarks(1) == ()
     assert found.absolute == kind.startswith("azure")
 
 
