@@ -20,6 +20,7 @@ from autoscaler.model import History, Knowledge, Memory
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.schema.candidates import candidate_of
+from autoscaler.tune.evidence import ENOUGH
 from autoscaler.tune.learn import learn
 from autoscaler.tune.standing import Standing, refit
 
@@ -36,8 +37,9 @@ SPREAD = 2 * 3600.0
 wait for each other."""
 
 WEEK = 7
-"""Nights after which all candidates are compared again. A younger choice stands for as many nights
-as days were replayed for it."""
+"""Nights after which all candidates are compared again. A choice on fewer than `ENOUGH` days stands
+for as many nights as days were replayed for it, and no longer than until there are enough: a
+bolder candidate may then be taken."""
 
 FEW = 2
 """Replayed days up to which every fit compares all: the first five days of a service, whose every
@@ -115,8 +117,8 @@ def choosing(policy: TidePolicy, standing: Standing, now: float) -> bool:
     if not pinned.open and candidate_of(choice.name).forecaster != pinned.forecaster:
         return True  # the history was too short for what is pinned
     before, tonight = (_night(policy, moment) for moment in (choice.at, now))
-    if choice.days < WEEK:
-        return tonight - before >= choice.days
+    if choice.days < ENOUGH:
+        return tonight - before >= min(choice.days, ENOUGH - choice.days)
     own = _fingerprint(policy.key) % WEEK
     return (tonight - own) // WEEK > (before - own) // WEEK
 

@@ -19,6 +19,7 @@ from autoscaler.adapters.telemetry.replay import Replayer
 from autoscaler.forecast import FAST, FitImpossible
 from autoscaler.model import Choice, Live, Memory, Samples
 from autoscaler.tune import Standing, choosing, due, learn, refit, standing_of, tonight
+from autoscaler.tune.evidence import ENOUGH
 from autoscaler.tune.nights import FEW, WEEK
 from tests.core.given import DAY, HOUR, NOW, history, policy, restless, tide
 
@@ -87,10 +88,10 @@ class TestWhichNightsChoose:
             after = [i for i, (_, chose) in enumerate(found) if chose]
             stands = [int((found[i][0] - born) / DAY) - 3 for i in after]
             gaps = np.diff(after).tolist()
-            young = [n for n, days in enumerate(stands) if days < WEEK]
-            assert gaps[: len(young)] == [
-                1 if days <= FEW else days for days in stands[: len(young)]
-            ]
+            young = [days for days in stands if days < ENOUGH]
+            alone = [1 if days <= FEW else min(days, ENOUGH - days) for days in young]
+            assert gaps[: len(young)] == alone
+            assert ENOUGH in stands  # at once when a bolder candidate may be taken
             settled = gaps[len(young) :]  # the first of these is the way to its own night
             assert 1 <= settled[0] <= WEEK
             assert settled[1:] == [WEEK] * (len(settled) - 1)
