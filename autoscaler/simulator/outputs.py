@@ -83,7 +83,12 @@ def summary(simulated: Simulated, asked: Asked) -> dict[str, Any]:
         },
         "runs": [_run(simulated, run, asked) for run in simulated.runs],
         "learnt": [
-            {"at": utc_time(fit.at), "forecaster": fit.name, "order_level": fit.level}
+            {
+                "at": utc_time(fit.at),
+                "forecaster": fit.name,
+                "order_level": fit.level,
+                "compared": fit.chosen,
+            }
             for fit in (simulated.flight.learnings if simulated.flight else ())
         ],
     }
