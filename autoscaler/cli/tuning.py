@@ -126,7 +126,8 @@ def tuned(  # long: half of it says what is given
     if found is None:
         days = lesson.span / 86_400.0
         raise InputError(
-            f"{source}: {days:.1f} days; the first that can be replayed needs three before it"
+            f"{source}: found {days:.1f} days; the first that can be replayed needs three before "
+            "it: compare when there are more, `foretide plan` shows what is known until then"
         )
     result = Tuned(
         policy=policy,

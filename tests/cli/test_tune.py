@@ -165,7 +165,8 @@ class TestRefused:
         trace = tmp_path / "short.csv"
         trace.write_text("t,requests\n" + "".join(f"{600 * i},{5 + i % 7}\n" for i in range(200)))
         assert run(["tune", "-f", str(files[0]), "--trace", str(trace)]) == 2
-        assert "1.4 days; the first that can be replayed needs three" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "found 1.4 days; the first that can be replayed needs three before it" in told
 
 
 @pytest.mark.parametrize(

@@ -254,6 +254,9 @@ def test_another_version_and_other_text_are_damage_in_words(tmp_path: Path) -> N
 
 
 def test_no_records_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "decisions.jsonl").touch()  # as the demo leaves it beside its page
+    assert files(tmp_path) == [tmp_path / "decisions.jsonl"]
+    (tmp_path / "decisions.jsonl").unlink()
     with pytest.raises(InputError, match="no decision records"):
         list(iterate(tmp_path))
 

@@ -98,7 +98,7 @@ class _Told:
 
 
 def files(path: Path) -> list[Path]:
-    """Record files of a folder, oldest first; or the one file.
+    """Record files of a folder, oldest first, or its one file as `demo` writes it; or the one file.
 
     Raises
     ------
@@ -107,7 +107,8 @@ def files(path: Path) -> list[Path]:
     """
     if path.is_file():
         return [path]
-    found = sorted(path.glob(f"{PREFIX}*{SUFFIX}"))
+    alone = path / f"{PREFIX.rstrip('-')}{SUFFIX}"
+    found = sorted(path.glob(f"{PREFIX}*{SUFFIX}")) or [alone] * alone.is_file()
     if not found:
         raise InputError(
             f"{path}: no decision records; expected a file, or a folder with {PREFIX}*{SUFFIX}"
