@@ -143,10 +143,13 @@ def filled(days: Days) -> Floats:
 def smoothed(z: Floats, reach: int) -> Floats:
     """Mean over +-reach slots within each row, cut at midnight, same shape."""
     m = z.shape[1]
-    sums = np.concatenate([np.zeros((len(z), 1)), np.cumsum(z, axis=1)], axis=1)
+    reach = min(reach, m)
+    sums = np.zeros((len(z), m + 1 + 2 * reach))  # so many more slots, in which nothing is added
+    np.cumsum(z, axis=1, out=sums[:, reach + 1 : reach + 1 + m])
+    sums[:, reach + 1 + m :] = sums[:, reach + m, None]
     at = np.arange(m)
-    low, high = np.maximum(at - reach, 0), np.minimum(at + reach + 1, m)
-    mean: Floats = (sums[:, high] - sums[:, low]) / (high - low)
+    mean: Floats = sums[:, 2 * reach + 1 :] - sums[:, :m]
+    mean /= np.minimum(at + reach + 1, m) - np.maximum(at - reach, 0)
     return mean
 
 
