@@ -151,7 +151,11 @@ def fall_back(recent: Floats) -> Floats:
 
 
 def learn_response(
-    misses: Misses, use: NDArray[np.int64], step: float, prior: Floats | None = None
+    misses: Misses,
+    use: NDArray[np.int64],
+    step: float,
+    prior: Floats | None = None,
+    reach: float = np.inf,
 ) -> Response:
     """Learn corrections and quantiles from the misses of some days.
 
@@ -161,9 +165,11 @@ def learn_response(
     use : indices into `misses.rows` of the days to learn from
     step : seconds
     prior : shape (k, 3), weights that the regression is shrunk to; a decaying one by default
+    reach : furthest lead that will be asked for, in steps: no more than the next one is learnt
     """
     per_day = misses.recent.shape[2]
     leads = np.asarray(LEADS) / step
+    leads = leads[: int(np.searchsorted(leads, reach, side="right")) + 1]
     prior = default_prior() if prior is None else prior
     chain = misses.missed[use]  # (d, per_day + reach)
     features = misses.recent[:, use].reshape(len(WINDOWS), -1)

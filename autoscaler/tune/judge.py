@@ -107,7 +107,8 @@ class Judge:
         parts = []
         for block in np.array_split(np.arange(first, usable), BLOCKS):
             if len(block):
-                response = learn_response(misses, np.arange(block[0]), self._days.step)
+                known, step = np.arange(block[0]), self._days.step
+                response = learn_response(misses, known, step, reach=self.reach)
                 parts.append(self._order_and_keep(misses, block, response))
         order = np.concatenate([part[0] for part in parts], axis=1)
         keep = np.concatenate([part[1] for part in parts])
