@@ -213,3 +213,24 @@ def test_hours_ahead_a_calm_hour_is_trusted_no_further_than_the_day():
     assert far[0, high] > 1.5
     assert abs(far[0, middle]) < 0.1  # the median stays its own
     assert (np.diff(far, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("reach", [0, 4, 7, 8, 20, 48, 288, 1000])
+def test_what_is_learnt_for_leads_that_are_asked_for_does_not_hang_on_further_ones(reach):
+    rng, days, per_day = np.random.default_rng(3), 8, 288
+    missed = rng.normal(0, 1, (days, per_day + 300))
+    misses = Misses(
+        rows=np.arange(days),
+        expected=np.zeros_like(missed),
+        missed=missed,
+        recent=rng.normal(0, 1, (3, days, per_day)),
+    )
+    all_of_it = learn_response(misses, np.arange(days), 300.0)
+    part = learn_response(misses, np.arange(days), 300.0, reach=reach)
+    leads = np.arange(min(reach, 288) + 1.0)
+    recent, hours = rng.normal(0, 1, (3, 5)), np.zeros(len(leads), dtype=np.int64)
+    np.testing.assert_array_equal(
+        part.correction(recent, leads), all_of_it.correction(recent, leads)
+    )
+    np.testing.assert_array_equal(part.spreads(hours, leads), all_of_it.spreads(hours, leads))
+    assert len(part.leads) < len(all_of_it.leads) or reach >= 144
