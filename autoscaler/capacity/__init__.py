@@ -19,7 +19,7 @@ _TOLERANCE = 1e-6
 _NONE = 1e-9
 """Replicas that are none: what rounding leaves of a demand of 0 on its way through a logarithm."""
 
-_MOST = 1e6
+MOST = 1e6
 """Replicas beyond any cluster: an absurd demand must not overflow."""
 
 
@@ -44,7 +44,7 @@ def replicas_for(demand: Floats, capacity: float) -> Ints:
     demand : finite, >= 0
     capacity : demand per second that one replica carries, > 0
     """
-    exact = np.minimum(demand / capacity, _MOST)
+    exact = np.minimum(demand / capacity, MOST)
     needed: Ints = np.ceil(exact * (1 - _TOLERANCE) - _NONE).astype(np.int64)
     return needed
 

@@ -157,14 +157,17 @@ def _past(policy: TidePolicy, given: dict[str, object]) -> tuple[TidePolicy, His
 
 def _traffic(policy: TidePolicy, given: dict[str, object]) -> tuple[History, str]:
     """Read a traffic file as the history that its service would have had."""
+    import numpy as np
+
     from autoscaler.cli.simulating import traffic_of
     from autoscaler.simulator.ports import RecordedDemand
-    from autoscaler.world.traffic import beginning, grid
+    from autoscaler.world.traffic import beginning, grid, unread
 
     if given["prometheus"] is not None:
         raise InputError("--trace and --prometheus exclude each other")
     traffic, name = traffic_of(policy, given)
     demand = grid(traffic, within="hold" if given["within_slot"] == "hold" else "linear")
+    demand[unread(traffic)] = np.nan  # a missing number is none, here as in a metric
     begins = beginning(traffic, 60.0)
     ends = begins + 60.0 * len(demand)
     return RecordedDemand(demand, begins, 60.0).read(policy, ends), name

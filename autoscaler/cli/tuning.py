@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autoscaler import tune
+from autoscaler.capacity import MOST
 from autoscaler.cli.advised import Stands
 from autoscaler.errors import InputError
 from autoscaler.forecast.clock import DAY
@@ -119,6 +120,7 @@ def tuned(  # long: half of it says what is given
     """
     now = history.read_at
     told("learning every candidate", 0.02)
+    _in_the_same_unit(policy, history, source)
     lesson = tune.study(policy, history, now, period=history.step)
     stands, why = _standing(policy, lesson, standing)
     told("comparing", 0.3)
@@ -139,6 +141,17 @@ def tuned(  # long: half of it says what is given
         knowledge=_against(target, tune.known(policy, lesson, str(stands)), lesson, policy),
     )
     return _confirmed(result, history, confirmed, told) if confirmed else result
+
+
+def _in_the_same_unit(policy: TidePolicy, history: History, source: str) -> None:
+    """Refuse a capacity that can only be in another unit than the demand."""
+    known = history.demand.values[np.isfinite(history.demand.values)]
+    most, capacity = float(known.max(initial=0.0)), policy.spec.capacity.per_replica
+    if most > MOST * capacity:
+        raise InputError(
+            f"{source}: found a demand of {most:.3g}/s beside capacity.perReplica {capacity:g} of "
+            f"one replica, which is for more than {MOST:.0f} of them; both are in one unit"
+        )
 
 
 def _against(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autoscaler.errors import TraceError
 from autoscaler.model import Floats
@@ -32,6 +33,7 @@ COLUMNS = (
 )
 # when traffic begins that says no date: a Monday, 00:00 UTC
 UNDATED = 1_704_067_200.0
+LONGEST_HOLE, _SLOTS = 600.0, 3  # seconds, and slots, that a missing row may be bridged over
 Within = Literal["linear", "hold"]
 Per = Literal["slot", "second"]
 
@@ -136,6 +138,20 @@ def grid(traffic: Traffic, step: float = 60.0, within: Within = "linear") -> Flo
         return line
     held: Floats = values[np.searchsorted(traffic.times, at, side="right") - 1]
     return held
+
+
+def unread(traffic: Traffic, step: float = 60.0) -> NDArray[np.bool_]:
+    """Tell which steps of the grid lie in holes that are too long to be bridged, shape (n,).
+
+    A row or two that are missing are bridged by `grid`; beyond three slots (and ten minutes) nobody
+    knows what arrived from the end of the last row's slot on.
+    """
+    at = np.arange(math.floor(traffic.times[-1] / step + 1e-9) + 1) * step
+    last = np.searchsorted(traffic.times, at, side="right") - 1
+    apart = np.append(np.diff(traffic.times), traffic.slot)[last]
+    hole = apart > max(LONGEST_HOLE, _SLOTS * traffic.slot)
+    lost: NDArray[np.bool_] = hole & (at >= traffic.times[last] + traffic.slot)
+    return lost
 
 
 def _opened(path: Path) -> io.TextIOBase:

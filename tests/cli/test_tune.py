@@ -159,6 +159,31 @@ class TestRefused:
         assert "Traceback" not in told.err
         assert told.out == ""
 
+    def test_days_that_a_file_does_not_have_judge_nobody(
+        self, files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        trace = tmp_path / "holed.csv"
+        demand = make_tide(Tide(), 9, seed=3).reshape(-1, 5).mean(axis=1)
+        kept = [i for i in range(len(demand)) if not 6 * 288 <= i < 7 * 288 + 144]
+        trace.write_text("t,requests\n" + "".join(f"{300 * i},{demand[i] * 300:g}\n" for i in kept))
+        arguments = ["tune", "-f", str(files[0]), "--trace", str(trace), "--confirm", "0", "--json"]
+        assert run(arguments) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["days"]["unread"] == 2
+        assert all(
+            len(option["byDay"]["late"]) == told["days"]["count"] for option in told["options"]
+        )
+
+    def test_a_capacity_in_another_unit_is_refused(
+        self, files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        trace = tmp_path / "bits.csv"
+        demand = 1e12 * make_tide(Tide(), 5, seed=3).reshape(-1, 5).mean(axis=1)
+        trace.write_text("t,bits\n" + "".join(f"{300 * i},{x:g}\n" for i, x in enumerate(demand)))
+        assert run(["tune", "-f", str(files[0]), "--trace", str(trace)]) == 2
+        told = capsys.readouterr().err
+        assert "of one replica, which is for more than 1000000 of them" in told
+
     def test_too_short_a_past(
         self, files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autoscaler.errors import TraceError
-from autoscaler.world.traffic import beginning, grid, read_traffic
+from autoscaler.world.traffic import beginning, grid, read_traffic, unread
 
 
 def file(tmp_path, text, name="traffic.csv"):
@@ -59,6 +59,16 @@ def test_holes_are_bridged_or_held(tmp_path):
     traffic = read_traffic(file(tmp_path, "t,value\n0,60\n60,120\n240,300\n300,-60\n"))
     assert grid(traffic).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 0.0]
     assert grid(traffic, within="hold").tolist() == [1.0, 2.0, 2.0, 2.0, 5.0, 0.0]
+
+
+def test_a_long_hole_is_told_from_a_missing_row(tmp_path):
+    rows = "".join(f"{300 * i},60\n" for i in range(20) if i not in {3, 4, 8, 9, 10, 11})
+    traffic = read_traffic(file(tmp_path, "t,value\n" + rows))
+    lost = unread(traffic)
+    assert len(lost) == len(grid(traffic))
+    # two rows are bridged; of four, the slot of the last row before them is still known
+    assert np.flatnonzero(lost).tolist() == list(range(8 * 5, 12 * 5))
+    assert unread(traffic, 300.0).nonzero()[0].tolist() == [8, 9, 10, 11]
 
 
 def test_what_counts_as_zero_is_told(tmp_path):
