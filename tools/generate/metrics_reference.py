@@ -87,8 +87,8 @@ def _table(metrics: list[MetricWrapperBase], skip: tuple[str, ...]) -> str:
 def _accuracy() -> str:
     """How good forecasts are, as rows."""
     lines = [
-        "How good forecasts are, by horizon: in the `backtest` of the last choice on days that they did not "
-        "know, and `live`, since this controller began. Pinball losses; see "
+        "How good forecasts are, by horizon: in the `backtest` of the last choice on days "
+        "that they did not know, and `live`, since this controller began. Pinball losses; see "
         "[accuracy](../how-to/accuracy.md).\n",
         "| metric | type | labels | meaning |",
         "|---|---|---|---|",
