@@ -21,7 +21,7 @@ from autoscaler.capacity.newsvendor import (
 )
 from autoscaler.decide import decide
 from autoscaler.demand import regular
-from autoscaler.forecast import FAST
+from autoscaler.forecast import FAST, PROFILE, TidalForecaster
 from autoscaler.forecast.ahead import (
     MASSES,
     TideAhead,
@@ -144,6 +144,31 @@ class TestDistributions:
             series, _ = regular(history(given.demand.times, values), NOW)
             width[name] = np.ptp(fitted.predict(series, 7, (0.5,)).ahead.lead[5:50])
         assert width["wild"] > 1.5 * width["calm"]
+
+    @pytest.mark.parametrize("step", [30.0, 60.0, 300.0, 600.0])
+    def test_a_decision_knows_recent_misses_whatever_the_step(self, step):
+        """What it sees in five hours is what a fit sees in two days."""
+        given = tide(15, NOW + DAY, step=step)
+        rng = np.random.default_rng(3)
+        wild = np.repeat(rng.random(15 * 8) < 0.4, round(3 * HOUR / step))
+        values = given.demand.values * np.exp(rng.normal(0, 0.3, len(wild)) * wild)
+        given = history(given.demand.times, values, NOW + DAY, step=step)
+        past = regular(given, NOW)[0]
+        reach = reach_of(300.0, 15.0, 1800.0, step)
+        days = days_of(past, "UTC")
+        tidal = TidalForecaster(shape=PROFILE).fit(past, "UTC", ())
+        fitted = TideAhead.of(tidal, days, tables_of(days, reach.window), reach)
+        per_day = round(DAY / step)
+        tables = tables_of(days_of(regular(given, NOW + DAY)[0], "UTC"), reach.window)
+        strip, slots = strip_of(tables, slice(13, 15), reach.lead)
+        model = fit_model(tables, 14 * per_day, reach.aims(days)[0])
+        whole = np.exp(predict_strip(model, strip, slots)) - days.shift
+        for hour in range(1, 24):
+            series, _ = regular(given, NOW + hour * HOUR)
+            ahead = fitted.predict(series, 7, (0.5,)).ahead
+            seen = whole[per_day + round(hour * HOUR / step)]
+            seen = np.minimum(seen, ahead.lead[-1])  # what lies beyond the largest ever is cut
+            np.testing.assert_allclose(ahead.lead[[5, 20, 40]], seen[[5, 20, 40]], rtol=0.08)
 
     @pytest.mark.parametrize("missing", [1, 30, 600, 2000])
     def test_holes_are_no_zeros(self, missing):
