@@ -335,7 +335,7 @@ class Choice:
     best : the one whose score was lowest, with its draw to what is usual
     standing : the one that stood before and was preferred within the noise, "" for none
     days : whole days that were replayed, 0 when the history is too short for any
-    drawn : forecaster that draws the days ahead: the candidate's own unless that is `ahead`
+    drawn : forecaster that draws the days ahead, beyond what a decision looks at
     at : POSIX seconds when it was made; the nights since then fitted the same candidate again
     """
 

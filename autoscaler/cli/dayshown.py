@@ -120,6 +120,14 @@ def order_rule(known: Knowledge) -> str:
     )
 
 
+def _drawn(day: DayAhead) -> str:
+    """Say who draws the days ahead, where that is not who decides; "" else."""
+    choice = day.knowledge.choice
+    if choice is None or choice.drawn in {"", day.forecast.by}:
+        return ""
+    return f"; the days ahead are drawn by {choice.drawn}"
+
+
 def table_of(day: DayAhead) -> Table:
     """Every change of the floor and its reason."""
     spec = day.policy.spec
@@ -161,7 +169,7 @@ def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
         ("Policy", f"{day.policy.key}, mode {spec.mode}"),
         ("Seen from", local_time(day.now, spec.time_zone)),
         ("History", f"{history} at {duration_text(day.series.step)}, strength of the tide {tide}"),
-        ("Forecaster", f"{day.forecast.by}, ordering {order_rule(known)}"),
+        ("Forecaster", f"{day.forecast.by}, ordering {order_rule(known)}{_drawn(day)}"),
         ("Learnt", accuracyshown.learnt_when(known, spec.time_zone)),
         ("Capacity", f"{value_text(spec.capacity.per_replica)} {unit_of(day.policy)} a replica"),
         ("Cold start", cold_start_text(spec)),

@@ -3,6 +3,7 @@
 from autoscaler.forecast.autoreg import AUTOREG
 from autoscaler.forecast.base import LEVELS, FitImpossible, Forecaster, Shape
 from autoscaler.forecast.calendar import ordinary, raised
+from autoscaler.forecast.drawn import Drawn
 from autoscaler.forecast.foresee import STRENGTH, foresee
 from autoscaler.forecast.intermittent import INTERMITTENT
 from autoscaler.forecast.kinds import Kinds, kinds_of
@@ -29,6 +30,7 @@ __all__ = [
     "PROFILE",
     "STRENGTH",
     "YESTERDAY",
+    "Drawn",
     "FitImpossible",
     "Forecaster",
     "Kinds",

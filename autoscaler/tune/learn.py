@@ -75,15 +75,17 @@ def known(policy: TidePolicy, lesson: Lesson, standing: str = "") -> Knowledge:
             at=lesson.now,
         ),
     )
-    _, misses = lesson.learnt[beneath.forecaster]
-    found = measured(found, policy, lesson.days, misses, lesson.tables)
+    _, drawing = lesson.learnt[beneath.forecaster]
+    _, deciding = lesson.learnt[beneath.forecaster if ahead else candidate.forecaster]
+    found = measured(found, policy, lesson.days, (deciding, drawing), lesson.tables)
     return replace(found, advice=advise(policy, lesson, found, candidate))
 
 
 def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candidate, Candidate]:
-    """Choose what decides, and the shape that draws the day (the same unless `ahead` decides).
+    """Choose what decides, and the shape that draws the day: the one that knows it best ahead.
 
-    What is pinned and was not learnt, since the history is too short, gives way to the best.
+    A shape that is pinned draws its own. What is pinned and was not learnt, since the history is
+    too short, gives way to the best.
     """
     usual = Candidate(forecaster=NO_TIDE.name, rule=lesson.usual)
     if pinned.rule is not None and pinned.forecaster in lesson.learnt:
@@ -95,12 +97,13 @@ def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candi
     among = fitting or lesson.drawn
     best = lesson.best(among) if among else usual
     best = next((of for of in among if str(of) == standing and lesson.close(of, best)), best)
-    if best.forecaster != AHEAD:
-        return best, best
-    # floors come from elsewhere: the day is drawn by whoever knows it best a day ahead
     drawer = lesson.draws()
+    if drawer == best.forecaster or not (pinned.open or best.forecaster == AHEAD):
+        return best, best
     shapes = {of: drawn for of, drawn in lesson.drawn.items() if of.forecaster == drawer}
-    return best, (lesson.best(shapes) if shapes else usual)
+    if shapes:
+        return best, lesson.best(shapes)
+    return best, usual if best.forecaster == AHEAD else best
 
 
 def _fits(candidate: Candidate, pinned: Candidate) -> bool:

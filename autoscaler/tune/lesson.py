@@ -18,6 +18,7 @@ from autoscaler.demand import regular
 from autoscaler.forecast import (
     ALL,
     NO_TIDE,
+    Drawn,
     FitImpossible,
     Kinds,
     Shape,
@@ -152,9 +153,13 @@ class Lesson:
         return min(found, key=lambda name: (found[name], name))
 
     def fitted(self, candidate: Candidate, beneath: Candidate) -> Fitted:
-        """Fit one candidate on all there is; `beneath` draws the day for `ahead`."""
+        """Fit one candidate on all there is; `beneath` draws the days ahead."""
         if candidate.forecaster != AHEAD:
-            return self._tidal(candidate.forecaster)
+            tidal = self._tidal(candidate.forecaster)
+            if beneath.forecaster == candidate.forecaster or self.judge is None:
+                return tidal
+            far = self._tidal(beneath.forecaster)
+            return Drawn(near=tidal, far=far, reach=self.judge.reach + 1)
         if self.tried is None or candidate.rule is None:
             raise FitImpossible("the distributions ahead were not replayed")
         days, tables, reach = self.days, self.tables, self.reach

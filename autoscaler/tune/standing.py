@@ -12,13 +12,22 @@ from dataclasses import dataclass, replace
 
 from autoscaler.capacity import ACTUATION
 from autoscaler.demand import regular
-from autoscaler.forecast import ALL, FitImpossible, TidalForecaster, learn_events, ordinary
+from autoscaler.forecast import (
+    ALL,
+    Drawn,
+    FitImpossible,
+    Tidal,
+    TidalForecaster,
+    learn_events,
+    ordinary,
+)
 from autoscaler.forecast.ahead import TideAhead, reach_of, tables_of
 from autoscaler.forecast.days import Days
 from autoscaler.forecast.response import misses_of
 from autoscaler.forecast.tidal import MOST_DAYS, days_of
 from autoscaler.model import Accuracy, Advice, Choice, Fitted, History, Knowledge, Usual
 from autoscaler.policy import Spec, TidePolicy
+from autoscaler.schema.candidates import candidate_of
 from autoscaler.tune.advice import renewed
 from autoscaler.tune.judge import Judge
 from autoscaler.tune.learn import tide_of
@@ -85,14 +94,21 @@ def refit(
 
 
 def _fitted(spec: Spec, standing: Standing, days: Days, reach: int) -> Fitted:
-    """Fit the forecaster that draws the day, and the distributions ahead where they decide."""
-    name = standing.choice.drawn
+    """Fit the forecaster that draws the day, and what decides where that is another."""
+    far = _tidal(standing.choice.drawn, days, reach)
+    if standing.cover is None:
+        name = candidate_of(standing.choice.name).forecaster
+        if name == far.name:
+            return far
+        return Drawn(near=_tidal(name, days, reach), far=far, reach=reach + 1)
+    ahead = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
+    return TideAhead.of(far, days, tables_of(days, ahead.window), ahead)
+
+
+def _tidal(name: str, days: Days, reach: int) -> Tidal:
+    """Fit one shape."""
     shape = next((shape for shape in ALL if shape.name == name), None)
     misses = None if shape is None else misses_of(shape, days, reach, MOST_DAYS)
     if shape is None or misses is None:
         raise FitImpossible(f"{name!r} cannot be learnt from {days.count} days")
-    tidal = TidalForecaster(shape=shape).finish(days, misses)
-    if standing.cover is None:
-        return tidal
-    ahead = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
-    return TideAhead.of(tidal, days, tables_of(days, ahead.window), ahead)
+    return TidalForecaster(shape=shape).finish(days, misses)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from autoscaler.cli.dayahead import look_ahead
-from autoscaler.cli.dayshown import document_of, table_of
+from autoscaler.cli.dayshown import document_of, facts_of, table_of
 from autoscaler.forecast import ALL, FAST
 from autoscaler.model import Code
 from autoscaler.report import local_time, value_text
@@ -85,3 +85,15 @@ def test_a_bound_is_told_where_it_lowers() -> None:
     assert first.why == "no more than 2 may stand, whatever is needed"
     assumed = look_ahead(of, tide(5, NOW + 12 * 3600.0), known, None, NOW + 12 * 3600.0)
     assert assumed.assumed.startswith("a floor of 2 now")
+
+
+def test_who_draws_the_day_is_told_where_another_decides() -> None:
+    known = learn(policy(), tide(9), NOW, shapes=FAST)
+    assert known.choice is not None
+    assert known.choice.drawn != known.fitted.name == "ahead"
+    day = look_ahead(policy(), tide(9), known, target(2), NOW)
+    said = dict(facts_of(day))["Forecaster"]
+    assert said.endswith(f"; the days ahead are drawn by {known.choice.drawn}")
+    pinned = policy(forecast={"use": "profile@0.95"})
+    alone = look_ahead(pinned, tide(9), learn(pinned, tide(9), NOW, shapes=FAST), target(2), NOW)
+    assert dict(facts_of(alone))["Forecaster"] == "profile, ordering at P95"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from autoscaler.forecast import FAST
+from autoscaler.decide import decide
+from autoscaler.demand import regular
+from autoscaler.forecast import FAST, Drawn
 from autoscaler.forecast.ahead import TideAhead
 from autoscaler.schema.candidates import AHEAD, Candidate
-from autoscaler.tune.learn import choose
+from autoscaler.tune.learn import choose, known
 from autoscaler.tune.lesson import study
-from tests.core.given import DAY, NOW, history, policy, tide
+from autoscaler.tune.standing import Standing, refit
+from tests.core.given import DAY, NOW, history, policy, remembered, seen, tide
 
 EVERY = Candidate(forecaster=AHEAD)
 
@@ -50,7 +55,84 @@ def test_the_day_is_drawn_by_whoever_knows_it_a_day_ahead(given, names):
     assert fitted.tidal.name in names
 
 
-def test_a_shape_that_decides_draws_its_own_day():
+def test_a_shape_that_is_pinned_draws_its_own_day():
     lesson = study(policy(), tide(14), NOW, shapes=FAST)
     pinned = Candidate(forecaster="no-tide", rule=0.95)
     assert choose(lesson, pinned) == (pinned, pinned)
+    assert choose(lesson, Candidate(forecaster="no-tide"))[1].forecaster == "no-tide"
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    found = study(policy(), weekly(), NOW, shapes=FAST)
+    best = Candidate(forecaster="no-tide", rule=0.95)
+    return replace(found, drawn=found.drawn | {best: -1.0})
+
+
+@pytest.fixture(scope="module")
+def found(lesson):
+    return known(policy(), lesson)
+
+
+class TestADayThatAnotherDraws:
+    """ "No tide" decides on the last minutes as well as any; of tomorrow it knows nothing."""
+
+    def test_what_decides_and_what_draws_are_two(self, found):
+        assert (found.choice.name, found.choice.drawn) == ("no-tide@0.95", "last-week")
+        assert isinstance(found.fitted, Drawn)
+        assert (found.fitted.name, found.fitted.far.name) == ("no-tide", "last-week")
+        assert found.order_level == 0.95
+
+    def test_a_decision_is_that_of_the_one_alone(self, found):
+        alone = replace(found, fitted=found.fitted.near)
+        for hours in (0.0, 7.5, 13.0):
+            now = NOW + hours * 3600.0
+            observed = seen(history(*_shown(now), now), 5)
+            ours, other = (
+                decide(policy(), observed, knowledge, remembered(5, now), now)
+                for knowledge in (found, alone)
+            )
+            assert ours.floor == other.floor
+            np.testing.assert_array_equal(ours.forecast.quantiles, other.forecast.quantiles)
+            assert ours.forecast.quantiles.shape[1] == found.fitted.reach
+
+    def test_the_day_is_the_others_from_there_on(self, found):
+        series, _ = regular(weekly(), NOW)
+        both, near, far = (
+            of.predict(series, 1440, (0.5, 0.95)).quantiles
+            for of in (found.fitted, found.fitted.near, found.fitted.far)
+        )
+        reach = found.fitted.reach
+        np.testing.assert_array_equal(both[:, :reach], near[:, :reach])
+        np.testing.assert_array_equal(both[:, reach:], far[:, reach:])
+        assert np.abs(both[0] - near[0]).max() > 5.0
+
+    def test_accuracy_is_that_of_whoever_says_it(self, lesson, found):
+        alone, drawer = (
+            known(policy(forecast={"use": name}), lesson) for name in ("no-tide@0.95", "last-week")
+        )
+        lead, _, day = found.accuracy
+        assert lead == alone.accuracy[0]
+        assert found.usual == alone.usual
+        assert day == drawer.accuracy[2]
+        assert day.median < alone.accuracy[2].median / 2
+
+    def test_a_night_that_fits_only_fits_both(self, found):
+        standing = Standing(
+            choice=found.choice, order_level=found.order_level, cover=None, scores=found.scores
+        )
+        again = refit(policy(), weekly(), NOW, standing)
+        series, _ = regular(weekly(), NOW)
+        ours, other = (
+            of.fitted.predict(series, 1440, (0.5, 0.95)).quantiles for of in (found, again)
+        )
+        np.testing.assert_allclose(ours, other, rtol=1e-6)
+
+
+def _shown(now):
+    """Times and values of the weekly tide as they were at a moment, its days once more."""
+    given = weekly()
+    ahead = round((now - NOW) / 60.0)
+    times = NOW - 14 * DAY + 60.0 * np.arange(14 * 1440 + ahead)
+    values = given.demand.values
+    return times, np.r_[values[-14 * 1440 :], values[:ahead]]
