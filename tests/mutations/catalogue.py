@@ -210,6 +210,13 @@ MUTATIONS = (
         "tests/core/test_demand_grid.py::test_stale_when_the_newest_known_step_is_old",
     ),
     Mutation(
+        "hole-over-at-once",
+        "demand/doubts.py",
+        "    if max(last, newest) >= COVERED_DAY and whole >= COVERED:\n",
+        "    if whole >= COVERED:\n",
+        "tests/core/test_demand_grid.py::TestGaps::test_a_long_hole_is_over_once_three_hours_were_read",
+    ),
+    Mutation(
         "outage-read-as-calm",
         "demand/marks.py",
         "LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)",
