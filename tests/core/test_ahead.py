@@ -31,7 +31,7 @@ from autoscaler.forecast.ahead import (
     strip_of,
     tables_of,
 )
-from autoscaler.forecast.ahead.features import before, recent_features, running
+from autoscaler.forecast.ahead.features import Aim, before, recent_features, running, shared
 from autoscaler.forecast.ahead.model import predict_newest
 from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
 from autoscaler.forecast.tidal import days_of
@@ -170,6 +170,20 @@ class TestDistributions:
             seen = np.minimum(seen, ahead.lead[-1])  # what lies beyond the largest ever is cut
             np.testing.assert_allclose(ahead.lead[[5, 20, 40]], seen[[5, 20, 40]], rtol=0.08)
 
+    @pytest.mark.parametrize(("share", "least", "most"), [(0.02, 0.0, 0.5), (1.8, 0.85, 1.7)])
+    def test_a_tenant_that_left_or_came_is_believed_after_two_hours(self, share, least, most):
+        """No weight was learnt so far from what is usual: what is missed for an hour is carried."""
+        given = tide(14)
+        fitted = fitted_on(tide(14, NOW - 4 * HOUR))
+        values = given.demand.values.copy()
+        values[-180:] *= share
+        series, _ = regular(history(given.demand.times, values), NOW)
+        ahead = fitted.predict(series, 7, (0.5,)).ahead
+        usual = given.demand.values[-60:].mean()
+        middle, high = (ahead.window[np.searchsorted(np.cumsum(MASSES), p)] for p in (0.5, 0.95))
+        assert least * share * usual <= middle
+        assert high <= (1 + share) * most * usual
+
     @pytest.mark.parametrize("missing", [1, 30, 600, 2000])
     def test_holes_are_no_zeros(self, missing):
         given = tide(14)
@@ -211,6 +225,41 @@ class TestDistributions:
         )
         np.testing.assert_allclose(raised.forecast.ahead.lead, 4 * usual.forecast.ahead.lead)
         assert raised.plan.floor >= 3 * usual.plan.floor
+
+
+def aim_of(lead=5, window=None):
+    return Aim(lead=lead, window=window, step=60.0, log_shift=0.0)
+
+
+class TestShared:
+    @pytest.mark.parametrize("window", [None, 35])
+    def test_what_an_hour_of_misses_has_in_common_beyond_the_noise(self, window):
+        missed = np.full(300, 0.5)
+        missed[200:260] = 0.3
+        aim = aim_of(window=window)
+        found = shared(missed, 0.1, aim)
+        known = 200 + aim.reach + 1  # the origin that first knows how the 200th forecast ended
+        np.testing.assert_allclose(found[[199, known - 1, known, known + 30]], [0.4, 0.4, 0.2, 0.2])
+        np.testing.assert_allclose(shared(-missed, 0.1, aim), -found)
+
+    def test_one_miss_to_the_other_side_is_enough_to_carry_nothing(self):
+        missed = np.full(300, 0.5)
+        missed[150] = -0.01
+        found = shared(missed, 0.1, aim_of())
+        assert not found[156 : 156 + 60].any()
+        assert found[155] == found[156 + 60] == pytest.approx(0.4)
+
+    @examples(st.lists(st.floats(-2, 2), min_size=120, max_size=200), st.floats(0, 1))
+    def test_it_never_exceeds_a_finished_miss_and_knows_no_other(self, values, noise):
+        missed = np.array(values)
+        found = shared(missed, noise, aim_of())
+        for t in range(66, len(missed)):
+            hour = missed[t - 65 : t - 5]
+            assert abs(found[t]) <= max(np.abs(hour).min() - noise, 0.0) + 1e-12
+            assert found[t] == 0 or np.sign(found[t]) == np.sign(hour).min() == np.sign(hour).max()
+        blind = missed.copy()
+        blind[-6:] = 9.0  # of which the last origin knows nothing
+        assert shared(blind, noise, aim_of())[-1] == found[-1]
 
 
 def fitted_on(given):

@@ -175,6 +175,13 @@ MUTATIONS = (
         "tests/core/test_memory.py::test_a_clock_that_goes_back_is_a_doubt_and_memory_starts_anew",
     ),
     Mutation(
+        "unfinished-misses-carried",
+        "forecast/ahead/features.py",
+        "    finished[:span] = 0.0\n    least",
+        "    finished = lagged(missed, 1)\n    least",
+        "tests/core/test_ahead.py::TestShared::test_it_never_exceeds_a_finished_miss_and_knows_no_other",
+    ),
+    Mutation(
         "old-knowledge-trusted",
         "remember.py",
         "<= STALE_KNOWLEDGE:",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoscaler.forecast.ahead.tables import NAMES, POINT, WINDOW
+from autoscaler.forecast.ahead.tables import NAMES, POINT, WINDOW, forward_max
 from autoscaler.model import Floats
 
 WARM = 60
@@ -51,6 +51,9 @@ class Aim:
 # minutes of finished misses that are averaged; lags in minutes at which misses recur
 _FINISHED = (3, 15, 180)
 _SAME_MINUTE = ((60, 120, 180), tuple(range(15, 121, 15)))
+
+_AGREEING = 60
+"""Minutes of finished misses to one side after which what they share is believed."""
 
 # location: tables at the target, then these
 _RECENT = (
@@ -142,6 +145,31 @@ def prior(aim: Aim) -> Floats:
         "dev5": 0.6, "dev60": 0.2,
     }  # fmt: skip
     return np.array([believed.get(name, 0.0) for name in names])
+
+
+def shared(missed: Floats, noise: float, aim: Aim) -> Floats:
+    """Say by how much all misses of the last hour missed to one side, at every origin.
+
+    A tenant that left or came, a feed that moved: what lies outside all that weights were learnt on
+    is missed by the same amount again and again. What each finished miss of the hour has at least,
+    beyond the noise, is no chance. 0 where they lie to both sides, as they do on usual days.
+
+    Parameters
+    ----------
+    missed : shape (n + 1,), what came less the location of each origin, 0 where that is not known
+    noise : mean |missed| of the fit
+
+    Returns
+    -------
+    shape (n + 1,)
+    """
+    span, width = aim.reach + 1, aim.steps(_AGREEING)
+    finished = lagged(missed, span)
+    finished[:span] = 0.0
+    least = -forward_max(-finished[::-1], width - 1)[::-1]
+    most = forward_max(finished[::-1], width - 1)[::-1]
+    agreed: Floats = np.maximum(least - noise, 0.0) + np.minimum(most + noise, 0.0)
+    return agreed
 
 
 def scale_features(

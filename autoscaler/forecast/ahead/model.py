@@ -16,6 +16,7 @@ from autoscaler.forecast.ahead.features import (
     prior,
     recent_features,
     scale_features,
+    shared,
 )
 from autoscaler.forecast.ahead.regress import huber_ridge, nonnegative
 from autoscaler.forecast.ahead.tables import NAMES, OWN, Tables, forward_max, smoothed
@@ -47,6 +48,7 @@ class Model:
     ----------
     aim : what it is about
     location : weights of the location's features
+    noise : mean |miss| of these; what an hour's misses share beyond it is added (`shared`)
     scale : weights of the scale's features
     level : mean |error| of the fit
     clocks : shape (2, days + 2, per_day), usual |error| by day and clock, wide and narrow
@@ -56,6 +58,7 @@ class Model:
 
     aim: Aim
     location: Floats
+    noise: float
     scale: Floats
     level: float
     clocks: Floats
@@ -112,6 +115,10 @@ def _fit(strip: Strip, origins: Ints, recent: Floats, known: int, per_day: int, 
     weight = 0.5 ** ((known - rows) / per_day / _LOCATION_DAYS)
     location = huber_ridge(x[:, rows], future[rows], weight, prior(aim), (_RIDGE, _MOST_RIDGE))
     where = location @ x
+    missed = np.nan_to_num(future - where, nan=0.0)
+    missed[:skip] = 0.0
+    noise = float(np.abs(missed[usable]).mean())
+    where += shared(missed, noise, aim)
     error = np.nan_to_num(np.abs(future - where), nan=0.0)
     level = float(error[usable].mean()) + 1e-9
     error = np.minimum(error, np.quantile(error[usable], 0.999))
@@ -130,7 +137,7 @@ def _fit(strip: Strip, origins: Ints, recent: Floats, known: int, per_day: int, 
         0.5 ** ((known - usable) / per_day / _TAIL_DAYS),
     )
     return Model(
-        aim=aim, location=location, scale=scale, level=level, clocks=clocks,
+        aim=aim, location=location, noise=noise, scale=scale, level=level, clocks=clocks,
         centres=centres, tails=tails,
     )  # fmt: skip
 
@@ -225,11 +232,16 @@ def predict_newest(model: Model, strip: Strip, slots: Ints, recent: Floats) -> F
 
 def _located(model: Model, strip: Strip, recent: Floats) -> tuple[Floats, Floats, Floats]:
     """Features, location, and |error| where it is finished, at every origin."""
-    x = location_features(strip, model.aim, recent)
+    aim = model.aim
+    x = location_features(strip, aim, recent)
     where = model.location @ x
-    error = np.abs(_future(strip.z, model.aim) - where)
-    error[max(len(error) - 1 - model.aim.reach, 0) :] = 0.0  # not finished: nobody looks there
-    error[: model.aim.steps(WARM)] = model.level
+    future = _future(strip.z, aim)
+    future[max(len(future) - 1 - aim.reach, 0) :] = 0.0  # not finished: nobody looks there
+    missed = future - where
+    missed[: aim.steps(WARM)] = 0.0
+    where += shared(missed, model.noise, aim)
+    error = np.abs(future - where)
+    error[: aim.steps(WARM)] = model.level
     return x, where, error
 
 
