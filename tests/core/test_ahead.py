@@ -249,16 +249,21 @@ class TestShared:
         assert not found[156 : 156 + 60].any()
         assert found[155] == found[156 + 60] == pytest.approx(0.4)
 
-    @examples(st.lists(st.floats(-2, 2), min_size=120, max_size=200), st.floats(0, 1))
-    def test_it_never_exceeds_a_finished_miss_and_knows_no_other(self, values, noise):
+    @examples(
+        st.lists(st.floats(0.2, 2), min_size=120, max_size=160),
+        st.lists(st.integers(0, 159), max_size=2),
+        st.floats(0, 0.3),
+    )
+    def test_it_never_exceeds_a_finished_miss_and_knows_no_other(self, values, turned, noise):
         missed = np.array(values)
+        missed[[at for at in turned if at < len(missed)]] *= -1
         found = shared(missed, noise, aim_of())
         for t in range(66, len(missed)):
             hour = missed[t - 65 : t - 5]
             assert abs(found[t]) <= max(np.abs(hour).min() - noise, 0.0) + 1e-12
             assert found[t] == 0 or np.sign(found[t]) == np.sign(hour).min() == np.sign(hour).max()
         blind = missed.copy()
-        blind[-6:] = 9.0  # of which the last origin knows nothing
+        blind[-6:] = -9.0  # of which the last origin knows nothing
         assert shared(blind, noise, aim_of())[-1] == found[-1]
 
 
