@@ -43,7 +43,7 @@ def decide(  # long: the order of the stages, on one page
             seen = seen_of(series, observation.history, keep, spec.promise)
             need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
             memory, need, fell = fallback.judged(memory, knowledge, series, forecast, need, spec)
-            planned = plan.make(present, need, lead, keep, dates.least(spec, need), spec.cold_start)
+            planned = plan.make(present, need, lead, keep, dates.least(spec, need))
             reasons += [*why, *pinned(spec.forecast.use, forecast.by), *fell, *planned.reasons]
     wanted, why = dates.at_least(spec, present if planned is None else planned.floor, now, lead)
     after = plan.looking_back(spec.release.after, 0.0 if knowledge is None else knowledge.row)
@@ -70,7 +70,7 @@ def decide(  # long: the order of the stages, on one page
         forecast=forecast,
         need=need,
         plan=planned,
-        reasons=(*reasons, *why, *steered, *capped),
+        reasons=(*reasons, *why, *steered, *capped, *plan.starting(spec, floor - present, lead)),
         doubts=ground.doubts,
         memory=remember.decided(memory, spec.mode, floor),
     )

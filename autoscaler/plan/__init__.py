@@ -1,6 +1,6 @@
 """Stage 4: need ahead becomes the floor wanted now and the timeline of floors to come."""
 
-from autoscaler.plan.floors import horizon, looking_back, make, path_of, steps_ahead
+from autoscaler.plan.floors import horizon, looking_back, make, path_of, starting, steps_ahead
 from autoscaler.plan.outlook import outlook
 from autoscaler.plan.paths import follow, largest_ahead, largest_behind
 from autoscaler.plan.quiet import quiet
@@ -15,5 +15,6 @@ __all__ = [
     "outlook",
     "path_of",
     "quiet",
+    "starting",
     "steps_ahead",
 ]

@@ -8,7 +8,8 @@ import numpy as np
 
 from autoscaler.model import Change, Code, Ints, Need, Plan, Reason
 from autoscaler.plan.paths import follow, largest_ahead
-from autoscaler.schema.cold_start import LEVELS, ColdStart
+from autoscaler.policy import Spec
+from autoscaler.schema.cold_start import LEVELS
 
 
 def steps_ahead(seconds: float, step: float) -> int:
@@ -70,7 +71,6 @@ def make(
     lead: float,
     break_even: float,
     least: Ints | None = None,
-    starts: ColdStart | None = None,
 ) -> Plan:
     """Plan from what stands now (`present`), what is needed, and how long a start takes.
 
@@ -78,7 +78,6 @@ def make(
     ----------
     least : what must be Ready at every step by the calendar, shape (h,); it is in the floors to
         come, and not in the floor wanted now, so that both can be told apart
-    starts : how cold starts are spread, to say how many of what is ordered are Ready when
 
     Returns
     -------
@@ -93,10 +92,7 @@ def make(
         floor=floor,
         lead=lead,
         changes=changes_of(path, need.start, need.step),
-        reasons=(
-            *_reasons(need, steps_ahead(lead, need.step), floor, break_even),
-            *(_starting(floor - present, lead, starts.spread) if starts and starts.spread else ()),
-        ),
+        reasons=_reasons(need, steps_ahead(lead, need.step), floor, break_even),
     )
 
 
@@ -143,9 +139,16 @@ def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Rea
     return tuple(reasons)
 
 
-def _starting(ordered: int, lead: float, spread: tuple[float, ...]) -> tuple[Reason, ...]:
-    """How many of the replicas that are ordered now will be Ready when."""
-    if ordered <= 0:
+def starting(spec: Spec, ordered: int, lead: float) -> tuple[Reason, ...]:
+    """Say how many of the replicas that are ordered now will be Ready when, if that is known.
+
+    Parameters
+    ----------
+    spec : with how cold starts are spread
+    ordered : by the floor that is written, after all guards
+    """
+    spread = spec.cold_start.spread
+    if ordered <= 0 or not spread:
         return ()
     parts = [
         f"{round(level * ordered, 1):g} within {_minutes(seconds)}"

@@ -91,6 +91,16 @@ class TestADecision:
         }  # fmt: skip
         assert f"{ordered / 2:g} within 3 min" in said.sentence
 
+    def test_ordered_is_what_the_guards_and_the_calendar_leave(self):
+        limited = self.at(spread(floor={"raiseLimit": 2}))
+        window = {"name": "all day", "from": "00:00", "to": "00:00", "floor": 30}
+        for decision, ordered in ((limited, 2), (self.at(spread(recurring=[window])), 27)):
+            assert decision.floor - decision.present == ordered
+            (said,) = [r for r in decision.reasons if r.code is Code.COLD_START]
+            assert said.numbers["ordered"] == ordered
+        full = self.at(spread(floor={"max": 3}))
+        assert Code.COLD_START not in [reason.code for reason in full.reasons]
+
     def test_it_says_nothing_without_a_spread_or_an_order(self):
         for decision in (self.at(policy()), self.at(spread(), present=30)):
             assert Code.COLD_START not in [reason.code for reason in decision.reasons]
