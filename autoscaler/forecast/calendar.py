@@ -72,14 +72,24 @@ def raised(
 
 
 def _effects(
-    events: list[EventWindow], learnt: Learnt | None, times: Floats, step: float
+    events: list[EventWindow],
+    learnt: Learnt | None,
+    times: Floats,
+    step: float,
+    *,
+    whole: bool = True,
 ) -> tuple[Floats, list[tuple[Floats, float]]]:
-    """Give the product of factors at each time, and shares of what demand is said to be."""
+    """Give the product of factors at each time, and shares of what demand is said to be.
+
+    Parameters
+    ----------
+    whole : learnt factors are no lower than those of the part in which a time lies
+    """
     factors, absolute = np.ones(len(times)), []
     for event in events:
         path = None if learnt is None else learnt.get(event.like)
         if path is not None:
-            factors *= _along(event, path, times, step)
+            factors *= _along(event, path, times, step, whole=whole)
         elif event.demand is not None:
             absolute.append((_share(event, times, step), event.demand))
         else:
@@ -102,7 +112,8 @@ def _corrected(
     begun = max(event.start for event in running)
     # of the same minutes as what came: a path that falls steeply was higher then than it is now
     back: Floats = now - step * np.arange(1, compared(now - begun, step) + 1, dtype=np.float64)
-    expected = float(forecast.at(0.5)[0] * _effects(coming, learnt, back, step)[0].mean())
+    before, _ = _effects(coming, learnt, back, step, whole=False)
+    expected = float(forecast.at(0.5)[0] * before.mean())
     ratio = ratio_of(series, begun, expected)
     if abs(ratio - 1) < 0.01:
         return factors, ()
@@ -136,11 +147,22 @@ def _share(event: EventWindow, times: Floats, step: float) -> Floats:
     return share
 
 
-def _along(event: EventWindow, path: tuple[float, ...], times: Floats, step: float) -> Floats:
-    """Factors of a learnt path, stretched to the event; 1 outside."""
+def _along(
+    event: EventWindow, path: tuple[float, ...], times: Floats, step: float, *, whole: bool
+) -> Floats:
+    """Factors of a learnt path, stretched to the event; 1 outside.
+
+    `whole`: a line between two parts would cut into a jump that lay between them, and everybody
+    who came in its first minutes would wait. Else it is what is most likely.
+    """
     inside = (times + step > event.first) & (times < event.last)
     at = (times + step / 2 - event.first) / (event.last - event.first) * len(path) - 0.5
-    factors: Floats = np.where(inside, np.interp(at, np.arange(len(path)), path), 1.0)
+    known = np.asarray(path)
+    factor = np.interp(at, np.arange(len(path)), known)
+    if whole:
+        part = np.clip(np.floor(at + 0.5), 0, len(path) - 1).astype(np.int64)
+        factor = np.maximum(factor, known[part])
+    factors: Floats = np.where(inside, factor, 1.0)
     return factors
 
 

@@ -178,6 +178,14 @@ class TestLike:
         path = median_of(window(0, 40, like="spring"), learnt=learnt) / 10
         np.testing.assert_allclose(path[[2, 37, 50]], [4, 2, 1])
 
+    def test_a_jump_between_two_parts_is_whole_from_its_first_minute(self):
+        path = median_of(window(0, 40, like="spring"), learnt={"spring": (1.0, 1.0, 3.0, 3.0)}) / 10
+        assert (path[20:40] == 3).all()
+        np.testing.assert_allclose(path[:15], 1)
+        assert (np.diff(path[15:21]) >= 0).all()  # and comes along a line before it
+        fall = median_of(window(0, 40, like="spring"), learnt={"spring": (3.0, 3.0, 1.0, 1.0)}) / 10
+        assert (fall[:20] == 3).all()
+
     def test_what_is_not_known_counts_as_written(self):
         of = policy(events=SALES)
         short = tide(2)  # does not reach back to it
