@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoscaler.demand import regular
+from autoscaler.forecast.accuracy import reaching
 from autoscaler.model import Ahead, Floats, Forecast, History, Knowledge, Samples, Series
 from autoscaler.policy import TidePolicy
 from autoscaler.tune import learn
@@ -46,9 +47,8 @@ def history_of(values: Floats, begins: float, step: float) -> History:
 
 
 def quantile_ahead(ahead: Ahead, level: float) -> float:
-    """Quantile of demand at the lead; each load stands in the middle of its own probability."""
-    middle = np.cumsum(ahead.weights) - ahead.weights / 2
-    return float(np.interp(level, middle, ahead.lead))
+    """Quantile of demand at the lead, as production itself judges it."""
+    return float(ahead.lead[reaching(ahead.weights, level)])
 
 
 def promised(forecast: Forecast, level: float, lead: int) -> float:

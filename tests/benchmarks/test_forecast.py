@@ -202,8 +202,8 @@ class TestOurs:
 
     def test_quantiles_of_weighted_loads(self):
         assert quantile_ahead(self.ahead(), 0.25) == 1.0
+        assert quantile_ahead(self.ahead(), 0.5) == 1.0  # half of all lies at or below it
         assert quantile_ahead(self.ahead(), 0.65) == 2.0
-        assert quantile_ahead(self.ahead(), 0.775) == pytest.approx(3.0)
         assert quantile_ahead(self.ahead(), 0.99) == 4.0
 
     @pytest.mark.parametrize(("ahead", "expected"), [(True, 4.0), (False, 7.0)])
