@@ -151,11 +151,7 @@ def fall_back(recent: Floats) -> Floats:
 
 
 def learn_response(
-    misses: Misses,
-    use: NDArray[np.int64],
-    step: float,
-    prior: Floats | None = None,
-    reach: float = np.inf,
+    misses: Misses, use: NDArray[np.int64], step: float, reach: float = np.inf
 ) -> Response:
     """Learn corrections and quantiles from the misses of some days.
 
@@ -164,13 +160,12 @@ def learn_response(
     misses : of the shape
     use : indices into `misses.rows` of the days to learn from
     step : seconds
-    prior : shape (k, 3), weights that the regression is shrunk to; a decaying one by default
     reach : furthest lead that will be asked for, in steps: no more than the next one is learnt
     """
     per_day = misses.recent.shape[2]
     leads = np.asarray(LEADS) / step
     leads = leads[: int(np.searchsorted(leads, reach, side="right")) + 1]
-    prior = default_prior() if prior is None else prior
+    prior = believed()
     chain = misses.missed[use]  # (d, per_day + reach)
     features = misses.recent[:, use].reshape(len(WINDOWS), -1)
     stride = max(1, features.shape[1] // _ORIGINS)
@@ -213,7 +208,7 @@ def looked_up(chain: Floats, row: Ints, at: Ints, per_day: int) -> tuple[Ints, F
     return at, np.where(exists, chain[np.minimum(row, len(chain) - 1), at], np.nan)
 
 
-def default_prior() -> Floats:
+def believed() -> Floats:
     """Weights of the recent misses when nothing is known: most of the last minutes, fading."""
     leads = np.asarray(LEADS)
     return np.stack(
