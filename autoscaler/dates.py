@@ -18,14 +18,20 @@ from autoscaler.schema import walltime
 from autoscaler.schema.calendar import WEEKDAYS
 from autoscaler.schema.events import EventWindow, HoldWindow
 
+LOOK_BACK = 5 * 3600.0
+"""Seconds before a moment whose demand says at what level it stands."""
+
 
 def events(spec: Spec, start: float, seconds: float) -> tuple[EventWindow, ...]:
-    """One-off events, all of them, and recurring factors that touch the seconds from `start`."""
+    """One-off events, all of them, and recurring factors that touch the seconds from `start`.
+
+    And those of the hours before it, in which demand was another's.
+    """
     return (
         *spec.event_windows,
         *(
             EventWindow(window.name, window.start, window.end, window.factor, recurring=True)
-            for window in spec.recurring_windows(start, start + seconds)
+            for window in spec.recurring_windows(start - LOOK_BACK, start + seconds)
             if window.factor is not None
         ),
     )

@@ -13,6 +13,7 @@ from autoscaler.model import Ahead, Code, Floats, Forecast, Mark, Reason, Series
 from autoscaler.schema.durations import format_duration
 from autoscaler.schema.events import EventWindow
 
+_HALF = 0.5
 _NEAR = 3600.0  # seconds: what is decided now is for that
 
 Learnt = Mapping[str, tuple[float, ...]]
@@ -34,6 +35,28 @@ def ordinary(series: Series, events: tuple[EventWindow, ...]) -> Series:
         last = int(np.ceil((event.last - series.start) / series.step))
         values[first:last] = np.nan
         marks[first:last] |= np.uint8(Mark.MISSING)
+    return replace(series, values=values, marks=marks)
+
+
+def levelled(series: Series, events: tuple[EventWindow, ...]) -> Series:
+    """Give the series without what recurring factors made of its last hours.
+
+    While such a window lasts, demand is divided by its factor: the level would have it in it once
+    more. After it, and where the factor takes more than half of demand away (against next to
+    nothing everything is huge), its minutes are unknown as those of any event.
+    """
+    touched = [e for e in events if e.recurring and e.factor != 1 and e.start < series.end]
+    if not touched or not len(series):
+        return series
+    values, marks = series.values.copy(), series.marks.copy()
+    for event in touched:
+        first = max(0, math.floor((event.start - series.start) / series.step))
+        last = math.ceil((event.end - series.start) / series.step)
+        if event.end > series.end and event.factor >= _HALF:
+            values[first:] /= event.factor
+        else:
+            values[first:last] = np.nan
+            marks[first:last] |= np.uint8(Mark.MISSING)
     return replace(series, values=values, marks=marks)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autoscaler.forecast.calendar import ordinary, raised
+from autoscaler.forecast.calendar import levelled, ordinary, raised
 from autoscaler.forecast.recent import Recent
 from autoscaler.model import Code, Floats, Forecast, Knowledge, Reason, Series
 from autoscaler.schema.events import EventWindow
@@ -37,7 +37,7 @@ def foresee(
     doubts : a forecaster that failed
     """
     levels = tuple(sorted({*SHOWN, level}))
-    plain = ordinary(series, events)
+    plain = levelled(ordinary(series, events), events)
     doubts: tuple[Reason, ...] = ()
     forecast = None
     if knowledge is not None:

@@ -246,6 +246,13 @@ MUTATIONS = (
         "tests/core/test_demand_grid.py::TestSaturation::test_flags_mark_steps_and_recent_ones_are_a_doubt",
     ),
     Mutation(
+        "recurring-factor-twice",
+        "forecast/foresee.py",
+        "    plain = levelled(ordinary(series, events), events)\n",
+        "    plain = ordinary(series, events)\n",
+        "tests/core/test_levels.py::test_inside_it_is_raised_once",
+    ),
+    Mutation(
         "recurring-floor-late",
         "dates.py",
         "    near = spec.recurring_windows(now, now + lead)\n",

@@ -1,0 +1,113 @@
+"""A recurring factor is not in the level of the last minutes once more, nor in that after it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autoscaler import dates
+from autoscaler.decide import decide
+from autoscaler.demand import regular
+from autoscaler.forecast.calendar import levelled
+from autoscaler.schema.events import EventWindow
+from tests.core.given import (
+    DAY,
+    HOUR,
+    NOW,
+    history,
+    knowing_ahead,
+    knowledge,
+    policy,
+    remembered,
+    seen,
+    tide,
+)
+
+NOON = NOW + 12 * HOUR
+
+
+def window(factor, start="10:00", end="13:00"):
+    return policy(recurring=[{"name": "sale", "from": start, "to": end, "factor": factor}])
+
+
+def with_factor(factor, now, start=10, end=13, came=None):
+    """A tide whose demand is `came` (or the factor) times itself inside today's window."""
+    given = tide(14, now)
+    midnight = now // DAY * DAY
+    times, values = given.demand.times, given.demand.values.copy()
+    inside = (times >= midnight + start * HOUR) & (times < midnight + end * HOUR)
+    values[inside] *= factor if came is None else came
+    return history(times, values, now)
+
+
+@pytest.fixture(scope="module", params=["a shape", "ahead"])
+def known(request):
+    return knowledge if request.param == "a shape" else knowing_ahead
+
+
+def forecast_of(of, given, known, now):
+    return decide(of, seen(given), known(until=NOW), remembered(5, now), now).forecast
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.7, 1.3, 3.0])
+def test_inside_it_is_raised_once(known, factor):
+    plain = forecast_of(policy(), tide(14, NOON), known, NOON)
+    inside = forecast_of(window(factor), with_factor(factor, NOON), known, NOON)
+    ratio = inside.at(0.5) / plain.at(0.5)
+    np.testing.assert_allclose(ratio, factor, rtol=0.15)
+    if inside.ahead is not None:
+        median = len(inside.ahead.lead) // 2
+        ratio = inside.ahead.lead[median] / plain.ahead.lead[median]
+        np.testing.assert_allclose(ratio, factor, rtol=0.15)
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.5, 1.3, 3.0])
+@pytest.mark.parametrize("minutes", [-5, 2])
+def test_what_comes_after_it_is_what_would_have_come(known, factor, minutes):
+    now = NOW + 13 * HOUR + 60.0 * minutes
+    plain = forecast_of(policy(), tide(14, now), known, now)
+    after = forecast_of(window(factor), with_factor(factor, now), known, now)
+    beyond = slice(max(0, -minutes) + 1, None)
+    ratio = after.at(0.5)[beyond] / plain.at(0.5)[beyond]
+    np.testing.assert_allclose(ratio, 1.0, rtol=0.25)
+
+
+def test_a_factor_that_takes_all_away_makes_nothing_huge(known):
+    now = NOW + 12.9 * HOUR
+    plain = forecast_of(policy(), tide(14, now), known, now)
+    nothing_fell = forecast_of(window(0.001), with_factor(1.0, now), known, now)
+    assert (nothing_fell.at(0.9) <= 1.3 * plain.at(0.9)).all()
+
+
+class TestSeries:
+    def series(self, factor, now=NOON):
+        return regular(with_factor(factor, now), now)[0]
+
+    def test_divided_while_it_lasts_and_unknown_after(self):
+        given = self.series(3.0)
+        sale = EventWindow("sale", NOON - 2 * HOUR, NOON + HOUR, 3.0, recurring=True)
+        left = levelled(given, (sale,))
+        np.testing.assert_allclose(left.values[-120:], given.values[-120:] / 3)
+        np.testing.assert_array_equal(left.values[:-120], given.values[:-120])
+        over = EventWindow("sale", NOON - 2 * HOUR, NOON - HOUR, 3.0, recurring=True)
+        left = levelled(given, (over,))
+        assert np.isnan(left.values[-120:-60]).all()
+        np.testing.assert_array_equal(left.values[-60:], given.values[-60:])
+
+    @pytest.mark.parametrize(
+        "event",
+        [
+            EventWindow("one-off", NOON - HOUR, NOON + HOUR, 3.0),
+            EventWindow("none", NOON - HOUR, NOON + HOUR, 1.0, recurring=True),
+            EventWindow("to come", NOON + HOUR, NOON + 2 * HOUR, 3.0, recurring=True),
+        ],
+        ids=lambda event: event.name,
+    )
+    def test_the_same_without_any(self, event):
+        given = self.series(1.0)
+        assert levelled(given, (event,)) is given
+
+    def test_windows_of_the_hours_before_are_looked_at(self):
+        of = window(3.0).spec
+        assert len(dates.events(of, NOW + 14 * HOUR, 600.0)) == 1
+        assert dates.events(of, NOW + 19 * HOUR, 600.0) == ()
