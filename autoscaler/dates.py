@@ -37,6 +37,20 @@ def events(spec: Spec, start: float, seconds: float) -> tuple[EventWindow, ...]:
     )
 
 
+NEXT_TO_NOTHING = 0.1
+"""Part of demand, or of a replica, up to which an event says that nothing comes."""
+
+
+def calm(spec: Spec, now: float) -> bool:
+    """Whether an event or a window says that next to nothing comes now, as in a maintenance."""
+    under_way = (event for event in events(spec, now, 0.0) if event.start <= now < event.end)
+    little = NEXT_TO_NOTHING * spec.capacity.per_replica
+    return any(
+        event.factor <= NEXT_TO_NOTHING if event.demand is None else event.demand <= little
+        for event in under_way
+    )
+
+
 def least(spec: Spec, need: Need) -> Ints | None:
     """Fewest replicas that recurring windows ask for in each step of a need; None for none.
 

@@ -31,7 +31,7 @@ def decide(  # long: the order of the stages, on one page
     reasons = [*why, *dates.today(spec, now)]
 
     if observation.history is not None:  # 1 demand
-        series, found = regular(observation.history, now)
+        series, found = regular(observation.history, now, calm=dates.calm(spec, now))
         doubts += found
     if series is not None and len(series):  # 2 forecast, 3 need, 4 plan
         steps = plan.horizon(lead, keep, series.step)

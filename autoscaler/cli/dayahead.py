@@ -126,7 +126,7 @@ def look_ahead(  # long: a line for each field of what it gives
         There is no demand to forecast from.
     """
     spec = policy.spec
-    series, doubts = regular(history, now)
+    series, doubts = regular(history, now, calm=dates.calm(spec, now))
     forecast, reasons, doubts = _foreseen(policy, series, knowledge, horizon, doubts)
     level, cover = rule_of(knowledge, spec)
     need = need_of(

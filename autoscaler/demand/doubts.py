@@ -38,6 +38,7 @@ def doubts_of(
     now: float,
     *,
     usable: bool = False,
+    calm: bool = False,
 ) -> tuple[Reason, ...]:
     """Every doubt about a history.
 
@@ -45,6 +46,7 @@ def doubts_of(
     ----------
     known : which steps were read, None stands for all
     usable : that every sample was looked at already, and can be demand
+    calm : that next to nothing is announced for now
     """
     doubts = [*_about_source(history, 0 if usable else _refused(history, now))]
     if len(series) == 0:
@@ -52,7 +54,7 @@ def doubts_of(
             Reason(code=Code.HISTORY_EMPTY, sentence="the history holds no usable sample")
         )
         return tuple(doubts)
-    doubts += _about_age(series, now)
+    doubts += _about_age(series, now, calm=calm)
     if known is not None:
         doubts += _about_gaps(series, known)
     recent = series.marks[-max(1, round(RECENT / series.step)) :]
@@ -110,7 +112,7 @@ def _refused(history: History, now: float) -> int:
     return int(np.count_nonzero(wrong))
 
 
-def _about_age(series: Series, now: float) -> list[Reason]:
+def _about_age(series: Series, now: float, *, calm: bool) -> list[Reason]:
     """Doubts about how old the newest known step is and how far back the oldest reaches."""
     doubts = []
     behind = 0
@@ -125,7 +127,7 @@ def _about_age(series: Series, now: float) -> list[Reason]:
                 numbers={"age": age},
             )
         )
-    elif series.marks[-1] & Mark.OUTAGE:
+    elif series.marks[-1] & Mark.OUTAGE and not calm:
         doubts.append(
             Reason(
                 code=Code.HISTORY_STALE,

@@ -21,7 +21,9 @@ LONGEST = 600_000
 gigabytes."""
 
 
-def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
+def regular(
+    history: History, now: float, *, calm: bool = False
+) -> tuple[Series, tuple[Reason, ...]]:
     """Put a history on its grid up to the last finished step before `now`.
 
     A sample at time t stands for the demand over the whole step that t lies in; several samples
@@ -32,6 +34,7 @@ def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
     ----------
     history : samples in any order, finite or not
     now : POSIX seconds
+    calm : whether it is known that next to nothing comes now: a fall to nothing is then no doubt
 
     Returns
     -------
@@ -58,7 +61,7 @@ def regular(history: History, now: float) -> tuple[Series, tuple[Reason, ...]]:
         mark_saturated(history.saturated, history.demand, marks, first, step)
     series = Series(start=first * step, step=step, values=values, marks=marks)
     timely = whole is not None and history.demand.times[-1] <= now
-    return series, doubts_of(history, series, known, now, usable=timely)
+    return series, doubts_of(history, series, known, now, usable=timely, calm=calm)
 
 
 def newest(series: Series) -> float:

@@ -1,4 +1,5 @@
-"""A recurring factor is not in the level of the last minutes once more, nor in that after it."""
+"""What the calendar says of the last minutes: a recurring factor is not in their level, nor in that
+after it, and a fall to nothing that was announced is none to be doubted."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from autoscaler import dates
 from autoscaler.decide import decide
 from autoscaler.demand import regular
 from autoscaler.forecast.calendar import levelled
+from autoscaler.model import Code
 from autoscaler.schema.events import EventWindow
 from tests.core.given import (
     DAY,
@@ -111,3 +113,43 @@ class TestSeries:
         of = window(3.0).spec
         assert len(dates.events(of, NOW + 14 * HOUR, 600.0)) == 1
         assert dates.events(of, NOW + 19 * HOUR, 600.0) == ()
+
+
+class TestAnnouncedNothing:
+    """Demand fell to nothing half an hour ago, at noon."""
+
+    now = NOON + 0.5 * HOUR
+
+    def decision(self, minutes=0.0, **spec):
+        now = self.now + 60.0 * minutes
+        fallen = with_factor(0.0, now, start=12, end=15)
+        of = policy(floor={"min": 1}, **spec)
+        return decide(of, seen(fallen, 12), knowledge(), remembered(2, now), now)
+
+    def event(self, **effect):
+        times = {"start": "2025-12-01T12:00", "end": "2025-12-01T14:00"}
+        return [{"name": "maintenance", **times, **effect}]
+
+    def test_nobody_said_so(self):
+        decision = self.decision()
+        assert Code.HISTORY_STALE in {doubt.code for doubt in decision.doubts}
+        assert decision.floor >= 12
+
+    @pytest.mark.parametrize("effect", [{"demand": 0}, {"demand": 0.2}, {"factor": 0.05}])
+    def test_an_event_says_so(self, effect):
+        decision = self.decision(events=self.event(**effect))
+        assert decision.doubts == ()
+        assert decision.floor <= 2
+
+    def test_a_window_says_so(self):
+        window = {"name": "closed", "from": "12:00", "to": "14:00", "factor": 0.01}
+        assert self.decision(recurring=[window]).floor <= 2
+
+    @pytest.mark.parametrize("effect", [{"demand": 6}, {"factor": 0.5}, {"hold": True}])
+    def test_other_events_do_not(self, effect):
+        assert self.decision(events=self.event(**effect)).floor >= 12
+
+    def test_not_beyond_its_end(self):
+        decision = self.decision(95.0, events=self.event(demand=0))
+        assert Code.HISTORY_STALE in {doubt.code for doubt in decision.doubts}
+        assert decision.floor >= 12

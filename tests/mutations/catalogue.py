@@ -224,6 +224,13 @@ MUTATIONS = (
         "tests/core/test_demand_grid.py::TestGaps::test_a_long_hole_is_over_once_three_hours_were_read",
     ),
     Mutation(
+        "outage-of-an-event-that-is-over",
+        "dates.py",
+        " if event.start <= now < event.end)\n    little",
+        ")\n    little",
+        "tests/core/test_levels.py::TestAnnouncedNothing::test_not_beyond_its_end",
+    ),
+    Mutation(
         "outage-read-as-calm",
         "demand/marks.py",
         "LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)",

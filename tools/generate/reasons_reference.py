@@ -29,7 +29,7 @@ _DOUBTS = {
     "HistoryUnavailable": "Prometheus gave no answer; the sentence begins with the cause "
     "([list](../how-to/prometheus.md#when-it-does-not-answer)).",
     "HistoryStale": "The newest known step is older than 5 min (or 3 steps), or demand fell to "
-    "nothing in the middle of a busy stretch. Is the service scraped?",
+    "nothing in the middle of a busy stretch, which no event announced. Is the service scraped?",
     "HistoryGappy": "Less than 90 % of the last day's steps and of the last 3 hours' were read, or "
     "less than half of all. A hole is over once 3 hours were read again.",
     "HistoryShort": "Less than a day of history. It goes by itself.",
