@@ -21,6 +21,7 @@ LONGEST = 600_000
 gigabytes."""
 
 
+# long: half of it says what is given
 def regular(
     history: History, now: float, *, calm: bool = False
 ) -> tuple[Series, tuple[Reason, ...]]:
@@ -34,7 +35,7 @@ def regular(
     ----------
     history : samples in any order, finite or not
     now : POSIX seconds
-    calm : whether it is known that next to nothing comes now: a fall to nothing is then no doubt
+    calm : whether next to nothing is announced for now: a fall to nothing is then no doubt
 
     Returns
     -------

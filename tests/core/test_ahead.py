@@ -1,4 +1,7 @@
-"""Distributions ahead and the newsvendor: calibrated, blind to the future, led by the price."""
+"""Distributions ahead and the newsvendor: calibrated, blind to the future, led by the price.
+
+A long module: what decides floors is tested from all of its sides.
+"""
 
 from __future__ import annotations
 
