@@ -98,6 +98,7 @@ def fit_models(tables: Tables, known: int, aims: Sequence[Aim]) -> tuple[Model, 
     return tuple(_counted(model, first) for model in models)
 
 
+# long: location, scale and tails, one after another
 def _fit(strip: Strip, origins: Ints, recent: Floats, known: int, per_day: int, aim: Aim) -> Model:
     """Fit on all origins of a strip whose future is known before slot `known`.
 
