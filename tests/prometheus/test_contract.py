@@ -131,12 +131,22 @@ def test_what_waits_is_read_beside_a_query(demand: PrometheusDemand):
     assert demand.read(policy(query=TIDE, history="2d"), NOW).backlog is None
 
 
-@pytest.mark.parametrize(("backlog", "said"), [("two_rps", "2 series"), ("none_rps", "nothing")])
+@pytest.mark.parametrize(
+    ("backlog", "said"),
+    [
+        ("two_rps", "gave 2 series"),
+        ("none_rps", "gave no number"),
+        ("tide_rps * (0 / 0)", "gave no number"),
+        ("sum(tide_rps", "cannot be read, so nothing is drained: Prometheus at"),
+    ],
+)
 def test_what_waits_is_one_number_or_unknown(demand: PrometheusDemand, backlog: str, said: str):
     asked = policy(query=TIDE, backlog=backlog, history="2d")
     assert demand.read(asked, NOW).backlog is None
-    (note,) = demand.probe(asked, NOW).notes
-    assert note.startswith(f"demand.backlog gave {said}")
+    found = demand.probe(asked, NOW)
+    (note,) = found.notes
+    assert note.startswith(f"demand.backlog {said}")
+    assert (found.error, found.present) == ("", True)  # of the demand all is told
 
 
 def test_not_a_number_is_a_gap(demand: PrometheusDemand):

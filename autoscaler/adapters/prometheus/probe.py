@@ -88,7 +88,7 @@ def probe(client: Client, policy: TidePolicy, now: float, step: float) -> Probe:
         recent = client.range(queries.demand, (end - LOOK, end), FINE, deadline)
         notes = [*whole.warnings, *_advice(found)]
         if demand.backlog is not None:
-            notes += _unseen(client.range(demand.backlog, (end, end), step, deadline))
+            notes += _unseen(client, demand.backlog, end, step, deadline)
         if demand.preset is not None and not found:
             notes += _elsewhere(client, policy, end, deadline)
     except HistoryUnavailable as error:
@@ -131,12 +131,19 @@ def find(
     return ()
 
 
-def _unseen(waiting: Answered) -> list[str]:
-    """Say why what waits cannot be read: it is one number, or it is unknown."""
-    count = len(waiting.series)
-    if count == 1:
+def _unseen(client: Client, backlog: str, end: float, step: float, deadline: Deadline) -> list[str]:
+    """Say why what waits cannot be read: it is one number, or it is unknown.
+
+    The demand is worth as much without it, so what is wrong with it hides nothing else.
+    """
+    try:
+        series = client.range(backlog, (end, end), step, deadline).series
+    except HistoryUnavailable as error:
+        return [f"demand.backlog cannot be read, so nothing is drained: {error}"]
+    numbers = [float(value) for _, _, values in series for value in values[-1:]]
+    if len(numbers) == 1 and math.isfinite(numbers[0]):
         return []
-    found = f"{count} series: sum them" if count else "nothing now"
+    found = f"{len(numbers)} series: sum them" if len(numbers) > 1 else "no number now"
     return [f"demand.backlog gave {found}; until it gives one number, nothing is drained"]
 
 
