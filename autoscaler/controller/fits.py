@@ -241,7 +241,8 @@ class FitDesk:
         if self._stopping.is_set():
             return
         key = order.policy.key
-        order.tended.outdated |= order.outdated
+        # a bug in what stands must not fail for a week: the next try compares all
+        order.tended.outdated |= order.outdated or result == "failed"
         tries = self._failed.get(key, (0, 0.0))[0] + 1
         wait = min(BASE * 2.0 ** min(tries - 1, 10), LIMIT)
         self._failed[key] = (tries, self._clock.monotonic() + wait)

@@ -54,6 +54,16 @@ class Slow:
         self.go.release(10)
 
 
+class Stepped(WallClock):
+    """A clock whose monotonic seconds the test turns."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
 class Heard:
     """Whoever is told of what was learnt."""
 
@@ -164,6 +174,32 @@ def test_a_failed_fit_keeps_the_last_knowledge_and_is_not_tried_at_once() -> Non
     made.offer(tended, tended.policy, history(0, 20), START)
     assert learner.asked == ["llm/a"]
     assert tended.knowledge is None
+    made.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "doubted"), [(ZeroDivisionError("a bug"), True), (FitLate("too slow"), False)]
+)
+def test_after_a_fit_that_failed_all_are_compared(error: Exception, doubted: bool) -> None:
+    """One that was late is not made longer."""
+    learner, heard, metrics = Slow(), Heard(), Metrics()
+    clock = Stepped()
+    made = FitDesk(learner, heard, clock, metrics, period=60.0, due=lambda *_: True)
+    made.start()
+    tended, seen = Tended(policy("a")), history(0, 20)
+    choice = Choice(name="flat@0.9", best="flat@0.9", days=14, drawn="flat", at=START - DAY)
+    tended.knowledge = replace(knowledge(START - 60.0), choice=choice)
+    learner.error = error
+    learner.go.release()
+    made.offer(tended, tended.policy, seen, START)
+    wait_for(lambda: learner.asked and not made._waiting, "the desk is free")
+    learner.error = None
+    clock.seconds += 3600.0
+    learner.go.release()
+    made.offer(tended, tended.policy, seen, START)
+    assert heard.told.acquire(timeout=PATIENCE)
+    first, second = learner.stood
+    assert (first.doubted, second.doubted) == (False, doubted)
     made.stop()
 
 
