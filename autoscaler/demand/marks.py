@@ -25,7 +25,8 @@ BEFORE = 1800.0
 """Seconds before a fall that must have been busy."""
 
 LONGEST_OUTAGE = 6 * 3600.0
-"""After so many seconds a fall to nothing is taken as the truth, else it would hold for ever."""
+"""After so many seconds a fall to nothing is taken as the truth from its first step on: else it
+would hold for ever, or what is gone would be the last that is known."""
 
 LONGEST_PAST = 3 * 86_400.0
 """In hindsight a fall of up to so many seconds was an outage, if it came out of busy hours and went
@@ -70,7 +71,7 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
 
     Explained are falls of a service that often stands at nothing, and those that happened at the
     same time a day or a week before. Recovery is not waited for: while such a fall lasts it is
-    marked too, up to `LONGEST_OUTAGE`; once it is over, and was longer, all of it.
+    marked too, until `LONGEST_OUTAGE`; then none of it is, and once it is over all of it.
     """
     n = len(values)
     if n < 2:
@@ -87,9 +88,9 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
     low = _without_past(values, low, marks, step, mean)
     if low.sum() > COMMON * n:
         return
-    day = round(86_400.0 / step)
+    day, most = (round(seconds / step) for seconds in (86_400.0, LONGEST_OUTAGE))
     for start, stop in zip(*runs(low), strict=True):
-        if any(start >= ago and low[start - ago] for ago in (day, 7 * day)):
+        if stop - start > most or any(start >= ago and low[start - ago] for ago in (day, 7 * day)):
             continue
         lead = _known(values, start - _sides(step), start)
         if len(lead) < 2 or lead[-1] <= 10 * limit:
@@ -98,7 +99,7 @@ def mark_outages(values: Floats, marks: NDArray[np.uint8], step: float) -> None:
         middle = (lead[(len(lead) - 1) // 2] + lead[len(lead) // 2]) / 2
         if lead[0] <= limit or lead[0] < BUSY * middle:
             continue
-        marks[start : min(stop, start + round(LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)
+        marks[start:stop] |= np.uint8(Mark.OUTAGE)
 
 
 def _without_past(

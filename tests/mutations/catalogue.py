@@ -233,15 +233,23 @@ MUTATIONS = (
     Mutation(
         "outage-read-as-calm",
         "demand/marks.py",
-        "LONGEST_OUTAGE / step))] |= np.uint8(Mark.OUTAGE)",
-        "LONGEST_OUTAGE / step))] |= np.uint8(0)",
+        "            continue\n        marks[start:stop] |= np.uint8(Mark.OUTAGE)",
+        "            continue\n        marks[start:stop] |= np.uint8(0)",
         "tests/core/test_demand_grid.py::TestOutages::test_while_it_lasts_it_is_a_doubt",
+    ),
+    Mutation(
+        "who-left-kept-as-an-outage",
+        "demand/marks.py",
+        "stop - start > most or any(",
+        "any(",
+        "tests/core/test_demand_grid.py::TestOutages::"
+        "test_after_six_hours_it_is_taken_as_the_truth_from_its_first_step",
     ),
     Mutation(
         "past-outage-read-as-calm",
         "demand/marks.py",
-        "        marks[start:stop] |= np.uint8(Mark.OUTAGE)",
-        "        marks[start:stop] |= np.uint8(0)",
+        "            marks[start:stop] |= np.uint8(Mark.OUTAGE)\n            rest",
+        "            marks[start:stop] |= np.uint8(0)\n            rest",
         "tests/core/test_demand_grid.py::TestOutages::"
         "test_a_long_one_that_is_over_was_an_outage_as_a_whole",
     ),
