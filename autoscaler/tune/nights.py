@@ -12,13 +12,15 @@ process: after a restart all choose at once, and a fleet's load is spread again 
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 
 from autoscaler.forecast import ALL, FitImpossible, Shape
-from autoscaler.forecast.clock import DAY, wall_seconds
+from autoscaler.forecast.clock import DAY
 from autoscaler.model import History, Knowledge, Memory
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
+from autoscaler.schema.calendar import number_of
 from autoscaler.schema.candidates import candidate_of
 from autoscaler.tune.evidence import ENOUGH
 from autoscaler.tune.learn import learn
@@ -77,10 +79,7 @@ def due(policy: TidePolicy, knowledge: Knowledge | None, now: float) -> bool:
         return True
     if knowledge.span < YOUNG and now - knowledge.fitted_at >= YOUNG_EVERY:
         return True
-    local = datetime.fromtimestamp(now, walltime.zone(policy.spec.time_zone))
-    night = local.replace(hour=NIGHT, minute=0, second=0, microsecond=0).timestamp()
-    night += _own_moment(policy.key)
-    return knowledge.fitted_at < (night if night <= now else night - DAY)
+    return _night(policy, knowledge.fitted_at) < _night(policy, now)
 
 
 def tonight(
@@ -124,9 +123,13 @@ def choosing(policy: TidePolicy, standing: Standing, now: float) -> bool:
 
 
 def _night(policy: TidePolicy, moment: float) -> int:
-    """Count the nights by the policy's clock, each beginning at its own moment."""
-    wall = float(wall_seconds(moment, 1.0, 1, policy.spec.time_zone)[0])
-    return int((wall - NIGHT * 3600.0 - _own_moment(policy.key)) // DAY)
+    """Count the nights by the policy's clock, each beginning at its own moment.
+
+    By the wall alone: an hour that comes twice is no second night, and after a day of 25 hours
+    none begins at midnight.
+    """
+    wall = datetime.fromtimestamp(moment, walltime.zone(policy.spec.time_zone)).replace(tzinfo=None)
+    return number_of(wall - timedelta(hours=NIGHT, seconds=_own_moment(policy.key)))
 
 
 def _own_moment(key: str) -> float:
@@ -134,6 +137,7 @@ def _own_moment(key: str) -> float:
     return float(_fingerprint(key) % int(SPREAD))
 
 
+@lru_cache(maxsize=1024)
 def _fingerprint(key: str) -> int:
     """Mix a key into a number (FNV-1a)."""
     mixed = 2_166_136_261

@@ -71,6 +71,19 @@ class TestWhichNightsChoose:
         assert chose[0] < WEEK  # its own night comes within a week of any first choice
         assert np.diff(chose).tolist() == [WEEK] * (len(chose) - 1)
 
+    @pytest.mark.parametrize(
+        "zone", ["Europe/Berlin", "Europe/Athens", "America/New_York", "Australia/Lord_Howe"]
+    )
+    @pytest.mark.parametrize("month", [3, 10])
+    def test_one_fit_a_night_when_the_clock_changes(self, zone, month):
+        """A night of 25 hours had a second one at midnight, or in the hour that comes twice."""
+        begins = datetime(2026, month, 20, 12, tzinfo=UTC).timestamp()
+        for key in map(str, range(4)):
+            found = nights(named(key, zone), begins, 18, lambda _: 14)
+            apart = np.diff([at for at, _ in found]) / HOUR
+            assert apart.min() >= 22.5
+            assert apart.max() <= 25.5
+
     def test_a_fleet_is_spread_over_the_week(self):
         first = []
         for i in range(140):
