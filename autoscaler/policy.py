@@ -119,6 +119,11 @@ class Demand(Model):
         return backlog
 
     @property
+    def source(self) -> tuple[str | None, str | None, tuple[tuple[str, str], ...]]:
+        """Which series it is; the same however much of it is read, and whatever waits beside it."""
+        return self.preset, self.query, tuple(sorted(self.match_labels.items()))
+
+    @property
     def waits(self) -> bool:
         """Whether what waits can be read."""
         return self.preset is not None or self.backlog is not None

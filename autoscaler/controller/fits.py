@@ -233,7 +233,7 @@ class FitDesk:
                 knowledge.fitted.name if knowledge.choice is None else knowledge.choice.name,
                 extra={"policy": key},
             )
-            if order.tended.policy.spec.demand == order.policy.spec.demand:
+            if order.tended.policy.spec.demand.source == order.policy.spec.demand.source:
                 order.tended.knowledge = knowledge
 
     def _not(self, order: _Order, result: str, error: Exception) -> None:

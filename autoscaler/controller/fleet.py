@@ -112,7 +112,8 @@ def _edit(tended: Tended, policy: TidePolicy) -> None:
     elif old.spec.mode != policy.spec.mode:
         # a shadow floor was never written: Act starts from the floor that stands
         tended.memory = replace(tended.memory, shadow=None)
-    if (old.spec.demand, old.spec.time_zone) != (policy.spec.demand, policy.spec.time_zone):
+    before, now = ((of.spec.demand.source, of.spec.time_zone) for of in (old, policy))
+    if before != now:
         tended.knowledge = None  # learnt from another series
     if old.spec != policy.spec.model_copy(update={"mode": old.spec.mode}):
         tended.outdated = True  # by calendar, cold start, price, ... a choice is made

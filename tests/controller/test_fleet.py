@@ -11,6 +11,8 @@ from autoscaler.model import Memory, Wanted
 from autoscaler.ports import Listed, Refusal
 from tests.telemetry.making import START, knowledge, policy
 
+QUERY = policy("a").spec.demand.query
+
 
 def fleet(*names: str) -> Fleet:
     made = Fleet()
@@ -94,8 +96,10 @@ def test_another_target_starts_without_memory() -> None:
         {"price": {"perPercentLate": 3}},
         {"coldStart": {"duration": "12m"}},
         {"release": {"breakEven": "2h"}},
+        {"demand": {"query": QUERY, "backlog": "sum(queued)"}},
+        {"demand": {"query": QUERY, "history": "60d"}},
     ],
-    ids=lambda edit: next(iter(edit)),
+    ids=lambda edit: [*next(iter(edit.values()))][-1],
 )
 def test_what_was_learnt_for_another_policy_is_due_and_kept_until_then(
     edit: dict[str, Any],

@@ -148,8 +148,7 @@ class PrometheusDemand:
     ) -> presets.DemandQueries:
         """Texts for the policy, asking now and then which metrics there are."""
         demand, namespace = policy.spec.demand, policy.metadata.namespace
-        labels = tuple(sorted(demand.match_labels.items()))
-        signature = (demand.preset, demand.query, demand.backlog, labels)
+        signature = (demand.source, demand.backlog)
         fresh = until < entry.known_until <= until + PRESENCE
         if entry.queries is not None and entry.signature == signature and fresh:
             return entry.queries
