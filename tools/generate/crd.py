@@ -258,7 +258,7 @@ def _knowledge() -> dict[str, Any]:
         "candidate": _field("string", "What decides, as `forecast.use` takes it."),
         "chosenAt": _time(
             "When all candidates were last compared: `best`, `replayedDays`, `score`, `scores`, "
-            "`accuracy` and `advice` are as of then."
+            "`accuracy` and what was replayed for `advice` are as of then."
         ),
         "best": _field("string", "What scored lowest on the past."),
         "standing": _field("string", "What stood before, and stays within the noise."),
