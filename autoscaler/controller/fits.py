@@ -21,7 +21,7 @@ from autoscaler import tune
 from autoscaler.adapters.telemetry.metrics import Metrics
 from autoscaler.controller import fitting
 from autoscaler.controller.clock import Clock
-from autoscaler.controller.fleet import Tended
+from autoscaler.controller.fleet import Tended, series_of
 from autoscaler.controller.ports import Learner
 from autoscaler.errors import ForetideError
 from autoscaler.model import History, Knowledge
@@ -233,7 +233,7 @@ class FitDesk:
                 knowledge.fitted.name if knowledge.choice is None else knowledge.choice.name,
                 extra={"policy": key},
             )
-            if order.tended.policy.spec.demand.source == order.policy.spec.demand.source:
+            if series_of(order.tended.policy) == series_of(order.policy):
                 order.tended.knowledge = knowledge
 
     def _not(self, order: _Order, result: str, error: Exception) -> None:

@@ -104,6 +104,11 @@ def _held(listed: Listed, missing: int) -> str:
     return ""
 
 
+def series_of(policy: TidePolicy) -> object:
+    """Tell apart what is learnt from: a series, and the clock by which its days are cut."""
+    return policy.spec.demand.source, policy.spec.time_zone
+
+
 def _edit(tended: Tended, policy: TidePolicy) -> None:
     """Take over a new version; what no longer fits it is let go."""
     old = tended.policy
@@ -112,8 +117,7 @@ def _edit(tended: Tended, policy: TidePolicy) -> None:
     elif old.spec.mode != policy.spec.mode:
         # a shadow floor was never written: Act starts from the floor that stands
         tended.memory = replace(tended.memory, shadow=None)
-    before, now = ((of.spec.demand.source, of.spec.time_zone) for of in (old, policy))
-    if before != now:
+    if series_of(old) != series_of(policy):
         tended.knowledge = None  # learnt from another series
     if old.spec != policy.spec.model_copy(update={"mode": old.spec.mode}):
         tended.outdated = True  # by calendar, cold start, price, ... a choice is made

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -203,11 +204,12 @@ def test_after_a_fit_that_failed_all_are_compared(error: Exception, doubted: boo
     made.stop()
 
 
-def test_what_was_learnt_for_another_series_is_not_used() -> None:
+@pytest.mark.parametrize("edit", [{"demand": {"query": "another"}}, {"timeZone": "Asia/Tokyo"}])
+def test_what_was_learnt_for_another_series_is_not_used(edit: dict[str, Any]) -> None:
     learner, heard = Slow(), Heard()
     made, tended = desk(learner, heard), Tended(policy("a"))
     made.offer(tended, tended.policy, history(0, 20), START)
-    tended.policy = policy("a", demand={"query": "another"})
+    tended.policy = policy("a", **edit)
     learner.go.release()
     assert heard.told.acquire(timeout=PATIENCE)
     wait_for(lambda: not made._waiting, "the desk is free")
