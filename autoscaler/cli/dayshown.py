@@ -122,10 +122,10 @@ def order_rule(known: Knowledge) -> str:
 
 def _drawn(day: DayAhead) -> str:
     """Say who draws the days ahead, where that is not who decides; "" else."""
-    choice = day.knowledge.choice
-    if choice is None or choice.drawn in {"", day.forecast.by}:
-        return ""
-    return f"; the days ahead are drawn by {choice.drawn}"
+    known, by = day.knowledge, day.forecast.by
+    if known.choice is None or known.choice.drawn in {"", by} or by != known.fitted.name:
+        return ""  # the last: what was fitted failed, and the last minutes speak for all days
+    return f"; the days ahead are drawn by {known.choice.drawn}"
 
 
 def table_of(day: DayAhead) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -87,6 +88,15 @@ def test_a_bound_is_told_where_it_lowers() -> None:
     assert assumed.assumed.startswith("a floor of 2 now")
 
 
+class Broken:
+    """A fitted forecaster that finds no number."""
+
+    name = "ahead"
+
+    def predict(self, series, steps, levels):
+        raise ValueError("nothing")
+
+
 def test_who_draws_the_day_is_told_where_another_decides() -> None:
     known = learn(policy(), tide(9), NOW, shapes=FAST)
     assert known.choice is not None
@@ -94,6 +104,10 @@ def test_who_draws_the_day_is_told_where_another_decides() -> None:
     day = look_ahead(policy(), tide(9), known, target(2), NOW)
     said = dict(facts_of(day))["Forecaster"]
     assert said.endswith(f"; the days ahead are drawn by {known.choice.drawn}")
+    failed = look_ahead(policy(), tide(9), replace(known, fitted=Broken()), target(2), NOW)
+    assert Code.FIT_FAILED in [doubt.code for doubt in failed.doubts]
+    assert dict(facts_of(failed))["Forecaster"].startswith("recent, ordering ")
+    assert "drawn by" not in dict(facts_of(failed))["Forecaster"]
     pinned = policy(forecast={"use": "profile@0.95"})
     alone = look_ahead(pinned, tide(9), learn(pinned, tide(9), NOW, shapes=FAST), target(2), NOW)
     assert dict(facts_of(alone))["Forecaster"] == "profile, ordering at P95"
