@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autoscaler import dates, fallback, guard, plan, remember
 from autoscaler.capacity import lead_time, need_of, rule_of
-from autoscaler.demand import regular, seen_of
+from autoscaler.demand import regular, seen_of, unseen
 from autoscaler.forecast import foresee, pinned
 from autoscaler.model import Decision, Knowledge, Memory, Observation
 from autoscaler.policy import TidePolicy
@@ -28,7 +28,7 @@ def decide(  # long: the order of the stages, on one page
     lead, keep = lead_time(spec.cold_start_seconds, observation.period), spec.release.break_even
     series = forecast = need = planned = None
     memory, why = remember.reverted(target, memory, now)
-    reasons = [*why, *dates.today(spec, now)]
+    reasons = [*why, *dates.today(spec, now), *unseen(spec.demand, observation.history)]
 
     if observation.history is not None:  # 1 demand
         series, found = regular(observation.history, now, calm=dates.calm(spec, now))

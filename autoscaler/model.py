@@ -47,6 +47,7 @@ class Code(StrEnum):
     FIT_FAILED = "FitFailed"
     CLOCK_BACKWARDS = "ClockBackwards"
     REVERTED = "Reverted"
+    BACKLOG_UNKNOWN = "BacklogUnknown"
     # what the plan wants, and why
     FORECAST = "Forecast"
     DAY_LIKE = "DayLike"

@@ -4,6 +4,6 @@ A missing number is never 0: what is not known is NaN and marked, and what makes
 distrusted is a doubt, which later holds the floor.
 """
 
-from autoscaler.demand.grid import highest, newest, regular, seen_of
+from autoscaler.demand.grid import highest, newest, regular, seen_of, unseen
 
-__all__ = ["highest", "newest", "regular", "seen_of"]
+__all__ = ["highest", "newest", "regular", "seen_of", "unseen"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from autoscaler.demand.doubts import MOST, RECENT, doubts_of
 from autoscaler.demand.marks import mark_outages, mark_saturated, short_gaps_filled
-from autoscaler.model import Floats, History, Mark, Reason, Samples, Series
-from autoscaler.policy import Promise
+from autoscaler.model import Code, Floats, History, Mark, Reason, Samples, Series
+from autoscaler.policy import Demand, Promise
 
 LONGEST = 600_000
 """Steps that a series may have (over a year at 60 s): one absurd old timestamp must not cost
@@ -97,6 +97,22 @@ def seen_of(
     late = waiting - promise.wait * (0.0 if np.isnan(now) else now)
     recent, backlog = highest(series, within), max(0.0, late) / promise.drain
     return {"newest": now, "recent": recent, "backlog": backlog}
+
+
+def unseen(demand: Demand, history: History | None) -> tuple[Reason, ...]:
+    """Say that what waits is not known where the policy says how to read it.
+
+    No doubt: a queue's metric is often absent while nothing waits, and a floor would never fall.
+    """
+    if demand.backlog is None or history is None or history.backlog is not None:
+        return ()
+    return (
+        Reason(
+            code=Code.BACKLOG_UNKNOWN,
+            sentence="demand.backlog gave no single number: what waits is not known, and nothing "
+            "is drained",
+        ),
+    )
 
 
 def _whole(samples: Samples, step: float, end: int) -> tuple[Floats, int] | None:

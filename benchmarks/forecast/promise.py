@@ -1,7 +1,8 @@
 """Does the promise hold? Coverage of the P99 at the lead on one-minute steps, day after day.
 
-Each night production learns from the days before; through the day after, every seventh minute, its
-P99 for the step in which replicas ordered now begin to serve is compared with what came.
+Each night production learns from the days before; through the day after, every minute, its P99 for
+the step in which replicas ordered now begin to serve is compared with what came. (One minute in
+seven is not enough: on two weeks what it counts is 0.15 % off, a third of what is allowed.)
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from benchmarks.forecast.task import cpu
 
 STEP = 60.0
 DAY = 1440
-EVERY = 7  # visits every minute of a slot: on a line between rows it is at the rows that one misses
 HISTORY = 28 * DAY
 LEVEL = 0.99
 ENOUGH = (0.985, 0.995)
@@ -73,7 +73,7 @@ def keep(minutes: Floats, begins: float) -> Kept:
         history = history_of(demand[low:night], begins + low * STEP, STEP)
         knowledge = learn(policy, history, history.read_at)
         by_ahead += knowledge.cover is not None
-        for now in range(night, min(night + DAY, len(demand) - lead), EVERY):
+        for now in range(night, min(night + DAY, len(demand) - lead)):
             low = max(0, now - 2 * DAY)  # a forecast looks back some hours
             history = history_of(demand[low:now], begins + low * STEP, STEP)
             series, _ = regular(history, history.read_at)

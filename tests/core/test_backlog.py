@@ -57,6 +57,19 @@ def test_what_is_within_the_promise_or_unknown_asks_for_nothing(backlog):
     assert decision.reasons == decided(None).reasons
 
 
+@pytest.mark.parametrize(("backlog", "said"), [(None, 1), (0.0, 0), (900.0, 0)])
+def test_unknown_where_the_policy_says_how_to_read_it_is_told_and_is_no_doubt(backlog, said):
+    """Silence would read as nothing waiting; a doubt would keep floors of idle queues for ever."""
+    demand = {"query": "sum(rate(requests_total[1m]))", "backlog": "sum(queued_requests)"}
+    decision = decided(backlog, demand=demand)
+    codes = [reason.code for reason in decision.reasons]
+    assert codes.count(Code.BACKLOG_UNKNOWN) == said
+    assert decision.doubts == ()
+    assert decided(backlog).reasons == tuple(
+        reason for reason in decision.reasons if reason.code is not Code.BACKLOG_UNKNOWN
+    )
+
+
 def test_it_keeps_the_last_replica():
     asleep = {"floor": {"min": 0}}
     given = waiting(30.0, level=0.0)

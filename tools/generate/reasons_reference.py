@@ -60,6 +60,8 @@ _PLAN = {
     "(../how-to/accuracy.md)); in `plan`, `explain` and the status.",
     "FellBack": "The forecasts of the newest fit miss as they never did in their backtest: "
     "demand is not what was learnt ([what to do](../how-to/accuracy.md)).",
+    "BacklogUnknown": "`demand.backlog` has no series now, several, or fails; `foretide check "
+    "--live` says which. What waits is not counted until it gives one number.",
     "Reverted": "Somebody moved the floor after us. They win for now; the quiet doubles each "
     "time, up to 30 min ([GitOps](../how-to/gitops.md)).",
 }
