@@ -177,8 +177,8 @@ MUTATIONS = (
     Mutation(
         "unfinished-misses-carried",
         "forecast/ahead/features.py",
-        "    finished[:span] = 0.0\n    least",
-        "    finished = lagged(missed, 1)\n    least",
+        "    finished[:span] = 0.0\n    # a run",
+        "    finished = lagged(missed, 1)\n    # a run",
         "tests/core/test_ahead.py::TestShared::test_it_never_exceeds_a_finished_miss_and_knows_no_other",
     ),
     Mutation(

@@ -166,6 +166,10 @@ def shared(missed: Floats, noise: float, aim: Aim) -> Floats:
     span, width = aim.reach + 1, aim.steps(_AGREEING)
     finished = lagged(missed, span)
     finished[:span] = 0.0
+    # a run of misses beyond the noise that is shorter than the hour shares nothing: the usual case
+    calm = np.flatnonzero(np.abs(finished) <= noise)
+    if max(int(np.diff(calm).max(initial=0)), len(finished) - int(calm[-1])) <= width:
+        return np.zeros(len(finished))
     least = -forward_max(-finished[::-1], width - 1)[::-1]
     most = forward_max(finished[::-1], width - 1)[::-1]
     agreed: Floats = np.maximum(least - noise, 0.0) + np.minimum(most + noise, 0.0)
