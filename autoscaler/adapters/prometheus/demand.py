@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from autoscaler.adapters.prometheus.client import Client
 from autoscaler.adapters.prometheus.kept import Answered, Kept
-from autoscaler.adapters.prometheus.probe import RECENTLY, Probe, find, probe
+from autoscaler.adapters.prometheus.probe import RECENTLY, Probe, find, numbers_at, probe
 from autoscaler.adapters.prometheus.transport import Deadline
 from autoscaler.config import Prometheus
 from autoscaler.demand import presets
@@ -221,10 +221,9 @@ class PrometheusDemand:
         if queries.backlog is None:
             return None
         try:
-            found = self._client.range(queries.backlog, (at, at), self._step, deadline).series
+            values = numbers_at(self._client, queries.backlog, at, self._step, deadline)
         except HistoryUnavailable:
             return None
-        values = [float(value) for _, _, answered in found for value in answered[-1:]]
         return values[0] if len(values) == 1 and math.isfinite(values[0]) else None
 
     def _samples(self, kept: Kept, last: float) -> Samples:

@@ -137,14 +137,26 @@ def _unseen(client: Client, backlog: str, end: float, step: float, deadline: Dea
     The demand is worth as much without it, so what is wrong with it hides nothing else.
     """
     try:
-        series = client.range(backlog, (end, end), step, deadline).series
+        numbers = numbers_at(client, backlog, end, step, deadline)
     except HistoryUnavailable as error:
         return [f"demand.backlog cannot be read, so nothing is drained: {error}"]
-    numbers = [float(value) for _, _, values in series for value in values[-1:]]
     if len(numbers) == 1 and math.isfinite(numbers[0]):
         return []
     found = f"{len(numbers)} series: sum them" if len(numbers) > 1 else "no number now"
     return [f"demand.backlog gave {found}; until it gives one number, nothing is drained"]
+
+
+def numbers_at(
+    client: Client, text: str, at: float, step: float, deadline: Deadline
+) -> list[float]:
+    """Read the number of every series of an expression at a moment.
+
+    Raises
+    ------
+    HistoryUnavailable
+    """
+    series = client.range(text, (at, at), step, deadline).series
+    return [float(value) for _, _, values in series for value in values[-1:]]
 
 
 def apart(labels: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
