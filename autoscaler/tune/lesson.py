@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -154,24 +155,60 @@ class Lesson:
 
     def fitted(self, candidate: Candidate, beneath: Candidate) -> Fitted:
         """Fit one candidate on all there is; `beneath` draws the days ahead."""
-        if candidate.forecaster != AHEAD:
-            tidal = self._tidal(candidate.forecaster)
-            if beneath.forecaster == candidate.forecaster or self.judge is None:
-                return tidal
-            far = self._tidal(beneath.forecaster)
-            return Drawn(near=tidal, far=far, reach=self.judge.reach + 1)
-        if self.tried is None or candidate.rule is None:
-            raise FitImpossible("the distributions ahead were not replayed")
-        days, tables, reach = self.days, self.tables, self.reach
-        if days is None or tables is None or reach is None:
+        if self.days is None or self.judge is None:
             raise FitImpossible("there is nothing to learn from")
-        return TideAhead.of(self._tidal(beneath.forecaster), days, tables, reach)
+        return fitted_of(
+            candidate.forecaster, beneath.forecaster, self.days, self.judge.reach, self._tidal,
+            self._tables,
+        )  # fmt: skip
+
+    def _tables(self) -> tuple[Tables, Reach]:
+        if self.tried is None or self.tables is None or self.reach is None:
+            raise FitImpossible("the distributions ahead were not replayed")
+        return self.tables, self.reach
 
     def _tidal(self, name: str) -> Tidal:
         if self.days is None:
             raise FitImpossible("there is nothing to learn from")
         shape, misses = self.learnt[name]
         return TidalForecaster(shape=shape).finish(self.days, misses)
+
+
+def fitted_of(
+    decides: str,
+    draws: str,
+    days: Days,
+    near: int,
+    fit: Callable[[str], Tidal],
+    tables: Callable[[], tuple[Tables, Reach]],
+) -> Fitted:
+    """Make one forecaster of who decides and who draws the days ahead.
+
+    The same for a choice, which has replayed all of it, and for a night that fits what stands.
+
+    Parameters
+    ----------
+    decides, draws : names of forecasters; the second is a shape
+    days : all there is
+    near : steps ahead that a decision on a shape looks at
+    fit : a shape of that name, on all there is
+    tables : what the distributions ahead are learnt from, and how far they reach
+
+    Raises
+    ------
+    FitImpossible
+        This history does not carry one of them.
+    """
+    far = fit(draws)
+    if decides == AHEAD:
+        return TideAhead.of(far, days, *tables())
+    return far if decides == draws else Drawn(near=fit(decides), far=far, reach=near + 1)
+
+
+def tables_for(spec: Spec, days: Days) -> tuple[Tables, Reach]:
+    """Tables that the distributions ahead are learnt from, and how far they reach."""
+    reach = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
+    return tables_of(days, reach.window), reach
 
 
 def study(  # long: every way of learning less ends here, in order
@@ -222,8 +259,7 @@ def study(  # long: every way of learning less ends here, in order
 
 def _with_ahead(lesson: Lesson, spec: Spec, days: Days, judge: Judge) -> Lesson:
     """Replay the distributions ahead too, on the days on which "no tide" was replayed."""
-    reach = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
-    tables = tables_of(days, reach.window)
+    tables, reach = tables_for(spec, days)
     covers = covers_at(spec.price.per_percent_late)
     pinned = spec.forecast.candidate
     if pinned.forecaster == AHEAD and pinned.rule is not None and pinned.rule not in covers:

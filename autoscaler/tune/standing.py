@@ -10,28 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from autoscaler.capacity import ACTUATION
 from autoscaler.demand import regular
 from autoscaler.forecast import (
     ALL,
-    Drawn,
     FitImpossible,
-    Tidal,
     TidalForecaster,
     learn_events,
     ordinary,
 )
-from autoscaler.forecast.ahead import TideAhead, reach_of, tables_of
 from autoscaler.forecast.days import Days
 from autoscaler.forecast.response import misses_of
-from autoscaler.forecast.tidal import MOST_DAYS, days_of
+from autoscaler.forecast.tidal import MOST_DAYS, Tidal, days_of
 from autoscaler.model import Accuracy, Advice, Choice, Fitted, History, Knowledge, Usual
 from autoscaler.policy import Spec, TidePolicy
 from autoscaler.schema.candidates import candidate_of
 from autoscaler.tune.advice import renewed
 from autoscaler.tune.judge import Judge
 from autoscaler.tune.learn import tide_of
-from autoscaler.tune.lesson import kinds_for
+from autoscaler.tune.lesson import fitted_of, kinds_for, tables_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +66,12 @@ def refit(
     FitImpossible
         This history does not carry what stands.
     """
-    spec = policy.spec
+    spec, choice = policy.spec, standing.choice
     series, _ = regular(history, now)
     days = days_of(ordinary(series, spec.event_windows), spec.time_zone, kinds_for(spec, series))
     judge = Judge(policy, days, period)
     found = Knowledge(
-        fitted=_fitted(spec, standing, days, judge.reach),
+        fitted=_fitted(spec, choice, days, judge.reach),
         order_level=standing.order_level,
         cover=standing.cover,
         fitted_at=now,
@@ -84,7 +80,7 @@ def refit(
         events=learn_events(series, days, spec.event_windows),
         span=len(series) * series.step,
         row=judge.row,
-        choice=standing.choice,
+        choice=choice,
         accuracy=standing.accuracy,
         usual=standing.usual,
     )
@@ -93,16 +89,12 @@ def refit(
     return replace(found, advice=renewed(standing.advice, policy, series, found))
 
 
-def _fitted(spec: Spec, standing: Standing, days: Days, reach: int) -> Fitted:
-    """Fit the forecaster that draws the day, and what decides where that is another."""
-    far = _tidal(standing.choice.drawn, days, reach)
-    if standing.cover is None:
-        name = candidate_of(standing.choice.name).forecaster
-        if name == far.name:
-            return far
-        return Drawn(near=_tidal(name, days, reach), far=far, reach=reach + 1)
-    ahead = reach_of(spec.cold_start_seconds, ACTUATION, spec.release.break_even, days.step)
-    return TideAhead.of(far, days, tables_of(days, ahead.window), ahead)
+def _fitted(spec: Spec, choice: Choice, days: Days, near: int) -> Fitted:
+    """Fit what was chosen, as the choice did."""
+    return fitted_of(
+        candidate_of(choice.name).forecaster, choice.drawn, days, near,
+        lambda name: _tidal(name, days, near), lambda: tables_for(spec, days),
+    )  # fmt: skip
 
 
 def _tidal(name: str, days: Days, reach: int) -> Tidal:
