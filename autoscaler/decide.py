@@ -58,19 +58,19 @@ def decide(  # long: the order of the stages, on one page
         after=after,
         now=now,
     )
-    uncapped, steered = guard.apply(guard.STEERING, wanted, ground)
+    uncapped, held = guard.apply(guard.STEERING, wanted, ground)
     floor, capped = guard.apply(guard.CAPS, uncapped, ground)
     return Decision(
         at=now,
         floor=floor,
         present=present,
-        write=floor != present and not ground.paused and now >= memory.quiet_until,
+        write=ground.moves(floor) != 0,
         uncapped=uncapped,
         series=series,
         forecast=forecast,
         need=need,
         plan=planned,
-        reasons=(*reasons, *why, *steered, *capped, *plan.starting(spec, floor - present, lead)),
+        reasons=(*reasons, *why, *held, *capped, *plan.starting(spec, ground.moves(floor), lead)),
         doubts=ground.doubts,
         memory=remember.decided(memory, spec.mode, floor),
     )

@@ -46,6 +46,11 @@ class Ground:
         """Whether an annotation, on the target or on the policy, asks for no writes."""
         return self.target.paused or self.policy.paused
 
+    def moves(self, floor: int) -> int:
+        """Replicas by which a floor is moved now: none while paused or quiet after a revert."""
+        quiet = self.paused or self.now < self.memory.quiet_until
+        return 0 if quiet else floor - self.present
+
     @property
     def minimum(self) -> int:
         """Policy minimum; by default the floor that was found, since somebody chose that."""

@@ -63,6 +63,7 @@ class DayAhead:
     target : as observed, or None when it could not be asked; then `assumed` says what stands for it
     above : the autoscaler of that target, as far as it is known
     price : of a replica-hour, None when it was not told
+    chosen : candidate that the controller chose last, "" where no status of a cluster says it
     floors : shape (h,), from `now` on
     """
 
@@ -82,6 +83,7 @@ class DayAhead:
     doubts: tuple[Reason, ...]
     above: Above = UNKNOWN
     price: float | None = None
+    chosen: str = ""
 
     @property
     def stands(self) -> Stands:

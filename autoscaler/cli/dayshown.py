@@ -128,6 +128,20 @@ def _drawn(day: DayAhead) -> str:
     return f"; the days ahead are drawn by {known.choice.drawn}"
 
 
+def _learnt(day: DayAhead) -> str:
+    """Say that a plan learns for itself, and whether the controller chose the same."""
+    known = day.knowledge
+    text = f"for this plan, from the history up to {local_time(day.now, day.policy.spec.time_zone)}"
+    if known.choice is None:
+        return f"{text}; nothing could be chosen yet"
+    text = f"{text}: chose {known.choice.name}"
+    if not day.chosen:
+        return text
+    if day.chosen == known.choice.name:
+        return f"{text}, as the controller did"
+    return f"{text}; the controller decides on {day.chosen}, and its floors may differ"
+
+
 def table_of(day: DayAhead) -> Table:
     """Every change of the floor and its reason."""
     spec = day.policy.spec
@@ -170,7 +184,7 @@ def facts_of(day: DayAhead) -> tuple[tuple[str, str], ...]:
         ("Seen from", local_time(day.now, spec.time_zone)),
         ("History", f"{history} at {duration_text(day.series.step)}, strength of the tide {tide}"),
         ("Forecaster", f"{day.forecast.by}, ordering {order_rule(known)}{_drawn(day)}"),
-        ("Learnt", accuracyshown.learnt_when(known, spec.time_zone)),
+        ("Learnt", _learnt(day)),
         ("Capacity", f"{value_text(spec.capacity.per_replica)} {unit_of(day.policy)} a replica"),
         ("Cold start", cold_start_text(spec)),
         ("Ceiling", "not known" if day.ceiling is None else str(day.ceiling)),
@@ -211,6 +225,17 @@ def report_of(day: DayAhead, version: str) -> Report:
     )
 
 
+def _learnt_document(day: DayAhead) -> dict[str, Any]:
+    """Tell what this plan chose and fitted, and what the controller chose where that is known."""
+    choice = day.knowledge.choice
+    return {
+        "chosen": None if choice is None else choice.name,
+        "chosenByController": day.chosen or None,
+        "chosenAt": None if choice is None else choice.at,
+        "fittedAt": day.knowledge.fitted_at,
+    }
+
+
 def document_of(day: DayAhead) -> dict[str, Any]:
     """Everything as one JSON document; times are POSIX seconds."""
     known = day.knowledge
@@ -226,8 +251,7 @@ def document_of(day: DayAhead) -> dict[str, Any]:
         "assumed": day.assumed or None,
         "ceiling": day.ceiling,
         "forecaster": day.forecast.by,
-        "chosenAt": None if known.choice is None else known.choice.at,
-        "fittedAt": known.fitted_at,
+        **_learnt_document(day),
         "orderLevel": known.order_level,
         "cover": known.cover,
         "tide": known.tide,

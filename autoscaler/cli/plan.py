@@ -116,31 +116,40 @@ def _look(
     # the background, tries it too
     lesson = tune.study(policy, history, now, period=settings.period, shapes=FAST)
     knowledge = tune.known(policy, lesson)
-    target, above = (None, UNKNOWN) if past else _target(policy, settings)
+    target, above, chosen = (None, UNKNOWN, "") if past else _target(policy, settings)
     if target is not None:
         floor = target.floor if target.original is None else target.original
         knowledge = tune.against(knowledge, lesson, above, floor)
     day = look_ahead(
         policy, history, knowledge, target, now, horizon=horizon, period=settings.period
     )
-    return replace(day, above=above)
+    return replace(day, above=above, chosen=chosen)
 
 
-def _target(policy: TidePolicy, settings: Config) -> tuple[Target | None, Above]:
-    """Observe the target and what scales it, or say why not: a plan needs no cluster."""
+def _target(policy: TidePolicy, settings: Config) -> tuple[Target | None, Above, str]:
+    """Observe the target and what scales it, or say why not: a plan needs no cluster.
+
+    And what the controller chose, where the policy is in that cluster.
+    """
     from autoscaler.adapters.kubernetes.above import above_of
     from autoscaler.adapters.kubernetes.access import connect
     from autoscaler.adapters.kubernetes.reading import KubernetesTargets
+    from autoscaler.cli.instatus import chosen_in
     from autoscaler.tune.advice import UNKNOWN
 
     try:
-        targets = KubernetesTargets(
-            connect(kubeconfig=settings.kubernetes.kubeconfig, context=settings.kubernetes.context)
+        cluster = connect(
+            kubeconfig=settings.kubernetes.kubeconfig, context=settings.kubernetes.context
         )
-        return targets.observe(policy), above_of(targets.found(policy))
+        targets = KubernetesTargets(cluster)
+        target, above = targets.observe(policy), above_of(targets.found(policy))
     except ForetideError as error:
         say(f"Target not read: {error}")
-        return None, UNKNOWN
+        return None, UNKNOWN, ""
+    try:
+        return target, above, chosen_in(cluster, policy)
+    except ForetideError:
+        return target, above, ""  # a policy in a file alone, or no right to read policies
 
 
 def _write(day: DayAhead, out: Path) -> None:

@@ -194,13 +194,12 @@ def _in_status(policy: TidePolicy, given: dict[str, object]) -> str:
     if context is None:
         return ""
     from autoscaler.adapters.kubernetes.access import connect
-    from autoscaler.adapters.kubernetes.resources import POLICIES
+    from autoscaler.cli.instatus import chosen_in
 
-    found = connect(context=context).get(POLICIES, policy.metadata.namespace, policy.metadata.name)
-    candidate = ((found.get("status") or {}).get("knowledge") or {}).get("candidate")
-    if candidate is None:
+    candidate = chosen_in(connect(context=context), policy)
+    if not candidate:
         say(f"{policy.key}: its status names no candidate yet")
-    return str(candidate or "")
+    return candidate
 
 
 def _write(found: Tuned, out: Path) -> None:

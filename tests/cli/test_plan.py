@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from autoscaler.adapters.kubernetes.resources import HPAS
 from autoscaler.cli.main import run
@@ -18,6 +20,7 @@ from autoscaler.world.tides import Tide, make_tide
 
 NOW = 1_796_083_200.0  # Tue 1 Dec 2026 08:00 in Shanghai
 DAYS = 15
+ROOT = Path(__file__).resolve().parents[2]
 POLICY = """
 apiVersion: foretide.dev/v1alpha1
 kind: TidePolicy
@@ -132,6 +135,31 @@ def test_it_advises_against_what_stands_at_the_target(
     assert "HPA target 90% of a replica's capacity fits above our floor" in text
     assert "18 is too low" in text
     assert "an HPA at 60% alone above minReplicas 3" in text
+
+
+def test_it_learns_for_itself_and_says_whether_the_controller_chose_the_same(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def learnt() -> str:
+        assert place.plan() == 0
+        text = " ".join(capsys.readouterr().out.split())
+        assert place.plan("--json") == 0
+        told.append(json.loads(capsys.readouterr().out))
+        return text
+
+    told: list[dict[str, Any]] = []
+    alone = learnt()
+    own = told[-1]["chosen"]
+    line = f"Learnt for this plan, from the history up to Tue 1 Dec 08:00 +0800: chose {own}"
+    assert f"{line} Capacity" in alone
+    assert told[-1]["chosenByController"] is None  # a policy in a file alone
+    place.cluster.put(yaml.safe_load((ROOT / "deploy" / "crd.yaml").read_text("utf-8")))
+    policy = yaml.safe_load(POLICY)
+    place.cluster.put({**policy, "status": {"knowledge": {"candidate": own}}})
+    assert f"{line}, as the controller did Capacity" in learnt()
+    place.cluster.put({**policy, "status": {"knowledge": {"candidate": "autoreg@0.9"}}})
+    assert f"{line}; the controller decides on autoreg@0.9, and its floors may differ" in learnt()
+    assert told[-1]["chosenByController"] == "autoreg@0.9"
 
 
 def test_without_a_cluster_it_says_what_it_assumed(

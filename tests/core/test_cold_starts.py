@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
@@ -100,6 +102,15 @@ class TestADecision:
             assert said.numbers["ordered"] == ordered
         full = self.at(spread(floor={"max": 3}))
         assert Code.COLD_START not in [reason.code for reason in full.reasons]
+
+    def test_while_somebody_else_writes_the_floor_nothing_is_ordered(self):
+        now = NOW + 8 * HOUR
+        for minutes, said in ((2, False), (-1, True)):  # quiet ends in two minutes, and did end
+            memory = replace(remembered(3, now), quiet_until=now + 60.0 * minutes)
+            decision = decide(spread(), seen(tide(14, now), 3), knowledge(), memory, now)
+            assert decision.floor > 3
+            assert decision.write is said
+            assert (Code.COLD_START in [reason.code for reason in decision.reasons]) is said
 
     def test_it_says_nothing_without_a_spread_or_an_order(self):
         for decision in (self.at(policy()), self.at(spread(), present=30)):

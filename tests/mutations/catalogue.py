@@ -125,17 +125,17 @@ MUTATIONS = (
     Mutation(
         "minimum-above-ceiling",
         "decide.py",
-        "    uncapped, steered = guard.apply(guard.STEERING, wanted, ground)\n"
+        "    uncapped, held = guard.apply(guard.STEERING, wanted, ground)\n"
         "    floor, capped = guard.apply(guard.CAPS, uncapped, ground)\n",
         "    uncapped, capped = guard.apply(guard.CAPS, wanted, ground)\n"
-        "    floor, steered = guard.apply(guard.STEERING, uncapped, ground)\n",
+        "    floor, held = guard.apply(guard.STEERING, uncapped, ground)\n",
         "tests/core/test_decide.py::test_a_ceiling_below_the_minimum_wins",
     ),
     Mutation(
         "steering-not-applied",
         "decide.py",
-        "    uncapped, steered = guard.apply(guard.STEERING, wanted, ground)\n",
-        "    uncapped, steered = wanted, ()\n",
+        "    uncapped, held = guard.apply(guard.STEERING, wanted, ground)\n",
+        "    uncapped, held = wanted, ()\n",
         "tests/core/test_decide.py::test_a_fall_is_released_slowly_and_completely",
     ),
     # what stands before the guards
@@ -148,16 +148,16 @@ MUTATIONS = (
     ),
     Mutation(
         "paused-is-written",
-        "decide.py",
-        " and not ground.paused",
-        "",
+        "guard.py",
+        "        quiet = self.paused or self.now < self.memory.quiet_until\n",
+        "        quiet = self.now < self.memory.quiet_until\n",
         "tests/core/test_decide.py::test_paused_below_the_minimum_is_not_written_either",
     ),
     Mutation(
         "revert-is-fought",
-        "decide.py",
-        " and now >= memory.quiet_until",
-        "",
+        "guard.py",
+        "self.paused or self.now < self.memory.quiet_until",
+        "self.paused",
         "tests/core/test_decide.py::test_after_a_revert_nothing_is_written_for_a_while",
     ),
     Mutation(
