@@ -26,6 +26,7 @@ def decide(  # long: the order of the stages, on one page
     present = remember.present_floor(spec.mode, target, memory)
     doubts = [*observation.doubts, *remember.doubts_of(memory, knowledge, now)]
     lead, keep = lead_time(spec.cold_start_seconds, observation.period), spec.release.break_even
+    after = plan.looking_back(spec.release.after, 0.0 if knowledge is None else knowledge.row)
     series = forecast = need = planned = None
     memory, why = remember.reverted(target, memory, now)
     reasons = [*why, *dates.today(spec, now), *unseen(spec.demand, observation.history)]
@@ -43,10 +44,9 @@ def decide(  # long: the order of the stages, on one page
             seen = seen_of(series, observation.history, keep, spec.promise)
             need = need_of(forecast, level, spec.capacity.per_replica, cover=cover, **seen)
             memory, need, fell = fallback.judged(memory, knowledge, series, forecast, need, spec)
-            planned = plan.make(present, need, lead, keep, dates.least(spec, need))
+            planned = plan.make(present, need, lead, keep, dates.least(spec, need), after, memory)
             reasons += [*why, *pinned(spec.forecast.use, forecast.by), *fell, *planned.reasons]
     wanted, why = dates.at_least(spec, present if planned is None else planned.floor, now, lead)
-    after = plan.looking_back(spec.release.after, 0.0 if knowledge is None else knowledge.row)
     memory = remember.wanted(memory, wanted, after, observation.period, now)  # 5 guards
     ground = guard.Ground(
         policy=policy,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from autoscaler.model import Change, Code, Ints, Need, Plan, Reason
-from autoscaler.plan.paths import follow, largest_ahead
+from autoscaler.model import Change, Code, Ints, Memory, Need, Plan, Reason, Wanted
+from autoscaler.plan.paths import follow, largest_ahead, largest_behind
 from autoscaler.policy import Spec
 from autoscaler.schema.cold_start import LEVELS
 
@@ -49,6 +50,13 @@ def path_of(
     needed is kept while the median needs it again, ordered in time, within the break-even.
     `least` is what must be Ready at every step whatever is needed, shape (h,).
     """
+    return follow(present, *_limits(need, lead, break_even, least))
+
+
+def _limits(
+    need: Need, lead: float, break_even: float, least: Ints | None = None
+) -> tuple[Ints, Ints]:
+    """Say what must stand at each step, and up to what is kept that stands; shapes (h,)."""
     ahead = steps_ahead(lead, need.step)
     needed = need.order.copy()
     keep = largest_ahead(need.keep, ahead + steps_ahead(break_even, need.step))
@@ -62,7 +70,7 @@ def path_of(
         order = np.maximum(order, largest_ahead(least, ahead))
         kept = largest_ahead(least, ahead + steps_ahead(break_even, need.step))
         keep = np.maximum(keep, kept)
-    return follow(present, order, keep)
+    return order, keep
 
 
 def make(
@@ -71,6 +79,8 @@ def make(
     lead: float,
     break_even: float,
     least: Ints | None = None,
+    after: float = 0.0,
+    memory: Memory | None = None,
 ) -> Plan:
     """Plan from what stands now (`present`), what is needed, and how long a start takes.
 
@@ -78,22 +88,44 @@ def make(
     ----------
     least : what must be Ready at every step by the calendar, shape (h,); it is in the floors to
         come, and not in the floor wanted now, so that both can be told apart
+    after : seconds that a release looks back over
+    memory : with the floors that were wanted in them
 
     Returns
     -------
     Plan
         `floor` is wanted now. `changes` tells the floors to come as far as the need is known.
     """
-    path = path_of(present, need, lead, break_even)
-    floor = int(path[0])
-    if least is not None:
-        path = path_of(present, need, lead, break_even, least)
+    order, keep = _limits(need, lead, break_even)
+    floor = int(follow(present, order[:1], keep[:1])[0])
+    ahead = steps_ahead(lead, need.step)
+    first = floor if least is None else max(floor, int(least[: ahead + 1].max()))
+    # as `outlook` draws it, so that it does not turn with the noise of every cycle: what is
+    # ordered again within the break-even is kept, and what was wanted is let go slowly
+    held = _held(() if memory is None else memory.wanted, first, present, after, need)
+    calm = replace(need, keep=np.maximum(need.keep, need.order))
+    path = path_of(int(held[0]), calm, lead, break_even, least)
+    path[0] = first
+    path = np.maximum(largest_behind(path, steps_ahead(after, need.step)), held)
     return Plan(
         floor=floor,
         lead=lead,
         changes=changes_of(path, need.start, need.step),
-        reasons=_reasons(need, steps_ahead(lead, need.step), floor, break_even),
+        reasons=_reasons(need, ahead, floor, break_even),
     )
+
+
+def _held(wanted: tuple[Wanted, ...], first: int, present: int, after: float, need: Need) -> Ints:
+    """Say what a slow release keeps of floors that were wanted before, shape (h,)."""
+    held = np.zeros(len(need.order), dtype=np.int64)
+    held[0] = first
+    for past in wanted:
+        until = int((past.at + after - need.start) / need.step)
+        if until >= 0:
+            until = min(until, len(held) - 1)
+            held[until] = max(held[until], min(past.floor, present))
+    behind: Ints = np.maximum.accumulate(held[::-1])[::-1]
+    return behind
 
 
 def changes_of(path: Ints, start: float, step: float) -> tuple[Change, ...]:

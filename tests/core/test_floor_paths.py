@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from autoscaler.model import Need
+from autoscaler.model import Memory, Need, Wanted
 from autoscaler.plan import follow, horizon, largest_ahead, largest_behind, make, path_of
 
 paths = st.lists(st.integers(0, 9), min_size=1, max_size=60).map(np.array)
@@ -135,6 +135,30 @@ def test_changes_are_the_path_to_come():
     plan = make(2, need(ahead), LEAD, BREAK_EVEN)
     assert plan.floor == 2
     assert [(change.at, change.floor) for change in plan.changes] == [(600.0, 5)]
+
+
+@examples(paths, paths, st.integers(0, 12))
+def test_the_floor_now_is_the_first_of_the_path(order, keep, present):
+    of = need(order, np.resize(keep, len(order)))
+    assert make(present, of, LEAD, BREAK_EVEN).floor == path_of(present, of, LEAD, BREAK_EVEN)[0]
+
+
+def test_the_next_change_does_not_turn_with_the_noise_of_the_median():
+    """One replica fewer for the median, ordered again five minutes later: it is drawn as kept."""
+    ahead, median = np.full(STEPS, 5), np.full(STEPS, 4)
+    ahead[10:14] = 4
+    ahead[22:] = 8
+    plan = make(5, need(ahead, median), LEAD, BREAK_EVEN)
+    assert plan.floor == 5
+    assert [(change.at, change.floor) for change in plan.changes] == [(960.0, 8)]
+
+
+def test_the_next_change_knows_the_slow_release():
+    memory = Memory(wanted=(Wanted(at=-120.0, floor=9), Wanted(at=-60.0, floor=6)))
+    plan = make(9, need(np.full(STEPS, 2)), LEAD, BREAK_EVEN, after=600.0, memory=memory)
+    assert plan.floor == 2
+    found = [(change.at, change.floor) for change in plan.changes]
+    assert found == [(540.0, 6), (600.0, 2)]
 
 
 @examples(paths, paths, st.integers(0, 12), st.integers(0, 3))
