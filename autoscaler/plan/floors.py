@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -50,30 +49,35 @@ def path_of(
     needed is kept while the median needs it again, ordered in time, within the break-even.
     `least` is what must be Ready at every step whatever is needed, shape (h,).
     """
-    return follow(present, *_limits(need, lead, break_even, least))
+    order = _ordered(need, lead, least)
+    return follow(present, order, _kept(need, need.keep, lead, break_even, least))
 
 
-def _limits(
-    need: Need, lead: float, break_even: float, least: Ints | None = None
-) -> tuple[Ints, Ints]:
-    """Say what must stand at each step, and up to what is kept that stands; shapes (h,)."""
-    ahead = steps_ahead(lead, need.step)
-    needed = need.order.copy()
-    keep = largest_ahead(need.keep, ahead + steps_ahead(break_even, need.step))
-    if need.least is not None and need.most is not None:
+def _ordered(need: Need, lead: float, least: Ints | None = None) -> Ints:
+    """Say what must stand at each step, shape (h,)."""
+    ahead, needed = steps_ahead(lead, need.step), need.order
+    if need.least is not None:
         # what comes within a lead time is decided on expected cost; what comes after it is not
+        needed = needed.copy()
         needed[: ahead + 1] = need.least
-        keep[: ahead + 1] = max(need.most, need.recent)
     order = largest_ahead(needed, ahead)
     order[0] = max(order[0], need.now)
-    if least is not None:
-        order = np.maximum(order, largest_ahead(least, ahead))
-        kept = largest_ahead(least, ahead + steps_ahead(break_even, need.step))
-        keep = np.maximum(keep, kept)
-    return order, keep
+    return order if least is None else np.maximum(order, largest_ahead(least, ahead))
 
 
-def make(
+def _kept(
+    need: Need, again: Ints, lead: float, break_even: float, least: Ints | None = None
+) -> Ints:
+    """Say up to what is kept of what stands at each step, since it is needed again; (h,)."""
+    ahead = steps_ahead(lead, need.step)
+    reach = ahead + steps_ahead(break_even, need.step)
+    keep = largest_ahead(again, reach)
+    if need.least is not None and need.most is not None:
+        keep[: ahead + 1] = max(need.most, need.recent)
+    return keep if least is None else np.maximum(keep, largest_ahead(least, reach))
+
+
+def make(  # long: two paths, the one that decides and the calm one that is told
     present: int,
     need: Need,
     lead: float,
@@ -96,15 +100,17 @@ def make(
     Plan
         `floor` is wanted now. `changes` tells the floors to come as far as the need is known.
     """
-    order, keep = _limits(need, lead, break_even)
-    floor = int(follow(present, order[:1], keep[:1])[0])
+    order, keep = _ordered(need, lead), _kept(need, need.keep, lead, break_even)
+    floor = max(int(order[0]), min(present, int(keep[0])))
     ahead = steps_ahead(lead, need.step)
     first = floor if least is None else max(floor, int(least[: ahead + 1].max()))
     # as `outlook` draws it, so that it does not turn with the noise of every cycle: what is
     # ordered again within the break-even is kept, and what was wanted is let go slowly
     held = _held(() if memory is None else memory.wanted, first, present, after, need)
-    calm = replace(need, keep=np.maximum(need.keep, need.order))
-    path = path_of(int(held[0]), calm, lead, break_even, least)
+    calm = _kept(need, np.maximum(need.keep, need.order), lead, break_even, least)
+    if least is not None:
+        order = _ordered(need, lead, least)
+    path = follow(int(held[0]), order, calm)
     path[0] = first
     path = np.maximum(largest_behind(path, steps_ahead(after, need.step)), held)
     return Plan(
