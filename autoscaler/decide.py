@@ -38,7 +38,7 @@ def decide(  # long: the order of the stages, on one page
         steps = plan.horizon(lead, keep, series.step)
         level, cover = rule_of(knowledge, spec)
         events = dates.events(spec, series.end, steps * series.step)
-        forecast, why, failed = foresee(series, knowledge, events, steps, level)
+        forecast, why, failed = foresee(series, knowledge, events, steps, level, lead)
         doubts += failed
         if forecast is not None:
             seen = seen_of(series, observation.history, keep, spec.promise)

@@ -129,7 +129,8 @@ def look_ahead(  # long: a line for each field of what it gives
     """
     spec = policy.spec
     series, doubts = regular(history, now, calm=dates.calm(spec, now))
-    forecast, reasons, doubts = _foreseen(policy, series, knowledge, horizon, doubts)
+    lead = lead_time(spec.cold_start_seconds, period)
+    forecast, reasons, doubts = _foreseen(policy, series, knowledge, horizon, lead, doubts)
     level, cover = rule_of(knowledge, spec)
     need = need_of(
         forecast,
@@ -138,7 +139,6 @@ def look_ahead(  # long: a line for each field of what it gives
         cover=cover,
         **seen_of(series, history, spec.release.break_even, spec.promise),
     )
-    lead = lead_time(spec.cold_start_seconds, period)
     ceiling = _ceiling(policy, target)
     present, original, assumed = _standing(policy, target, need)
     floors, changes = plan.outlook(
@@ -174,6 +174,7 @@ def _foreseen(
     series: Series,
     knowledge: Knowledge,
     horizon: float,
+    lead: float,
     doubts: tuple[Reason, ...],
 ) -> tuple[Forecast, tuple[Reason, ...], tuple[Reason, ...]]:
     """Forecast over the horizon, with its reasons and all doubts; without one there is no plan."""
@@ -183,7 +184,7 @@ def _foreseen(
         steps = plan.steps_ahead(horizon, series.step)
         level = knowledge.order_level
         events = dates.events(policy.spec, series.end, horizon)
-        forecast, reasons, failed = foresee(series, knowledge, events, steps, level)
+        forecast, reasons, failed = foresee(series, knowledge, events, steps, level, lead)
         doubts = (*doubts, *failed)
         if forecast is not None:
             reasons = (*reasons, *pinned(policy.spec.forecast.use, forecast.by))

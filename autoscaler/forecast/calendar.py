@@ -65,6 +65,7 @@ def raised(
     events: tuple[EventWindow, ...],
     learnt: Learnt | None = None,
     series: Series | None = None,
+    lead: float = 0.0,
 ) -> tuple[Forecast, tuple[Reason, ...]]:
     """Change the forecast inside the windows of events.
 
@@ -75,6 +76,7 @@ def raised(
     Parameters
     ----------
     series : what came so far, by which a factor that is under way is corrected
+    lead : seconds from a decision until what it orders is Ready at the latest
     """
     steps = forecast.quantiles.shape[1]
     end = forecast.start + steps * forecast.step
@@ -88,7 +90,9 @@ def raised(
         factors, corrected = _corrected(forecast, coming, learnt, factors, series)
     changed = replace(forecast, quantiles=_towards(forecast.quantiles * factors, absolute))
     if forecast.ahead is not None:
-        moved = _raised_ahead(forecast.ahead, factors, absolute, forecast.step, changed.at(0.5))
+        moved = _raised_ahead(
+            forecast.ahead, factors, absolute, forecast.step, changed.at(0.5), lead
+        )
         changed = replace(changed, ahead=moved)
     reasons = tuple(_reason(event, forecast, changed, learnt) for event in coming)
     return changed, (*reasons, *corrected)
@@ -207,24 +211,34 @@ def _raised_ahead(
     absolute: list[tuple[Floats, float]],
     step: float,
     median: Floats,
+    lead_time: float,
 ) -> Ahead:
     """Change the distributions; a window is changed as if its peak met the event's.
 
-    A rise whose moment is known is not ordered before its lead time: one that begins beyond that
-    is in `coming`, for which what stands is kept.
+    A rise whose moment is known is ordered its whole lead time ahead, with the cycle that may pass
+    until the next decision: demand that jumps does not wait for a step of the grid. One that begins
+    beyond that is in `coming`, for which what stands is kept.
     """
     at = min(round(ahead.after / step), len(factors) - 1)
+    last = min(max(at, math.ceil(lead_time / step - 1e-9)), len(factors) - 1)
     until = min(round(ahead.until / step), len(factors) - 1) + 1
-    near = float(factors[: at + 1].max())
+    near = float(factors[: last + 1].max())
     peak = min(float(factors[:until].max()), max(near, 1.0))
-    lead, window, ago = ahead.lead * factors[at], ahead.window * peak, ahead.ago * peak
+    window, ago = ahead.window * peak, ahead.ago * peak
+    served = [
+        _towards(
+            ahead.lead * factors[i],
+            [(np.full(len(ahead.lead), share[i]), told) for share, told in absolute],
+        )
+        for i in range(at, last + 1)
+    ]
+    lead: Floats = np.max(served, axis=0)
     if absolute:
-        lead = _towards(lead, [(np.full(len(lead), share[at]), told) for share, told in absolute])
         # what demand is said to be raises a window with its largest share, lowers with its least
         ends = [
             (np.full(len(window), part), told)
             for share, told in absolute
-            for part in (share[: at + 1].max(), share[:until].min())
+            for part in (share[: last + 1].max(), share[:until].min())
         ]
         kept = any(share[:until].min() == 0 for share, _ in absolute)
         moved = _towards(window, ends)

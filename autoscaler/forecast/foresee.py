@@ -16,12 +16,13 @@ STRENGTH = 0.3
 """Correlation with a day or a week before below which a service is said to have no tide."""
 
 
-def foresee(
+def foresee(  # long: whatever fails on the way, in order
     series: Series,
     knowledge: Knowledge | None,
     events: tuple[EventWindow, ...],
     steps: int,
     level: float,
+    lead: float = 0.0,
 ) -> tuple[Forecast | None, tuple[Reason, ...], tuple[Reason, ...]]:
     """Forecast with what was learnt; without it, or if that fails, with the last minutes alone.
 
@@ -29,17 +30,17 @@ def foresee(
     ----------
     steps : how many to forecast
     level : quantile on which replicas are ordered, to be among the levels
+    lead : seconds until what is ordered now is Ready at the latest: so far ahead events are ordered
 
     Returns
     -------
     forecast : events included; None when nothing is known of the last day
-    reasons : events that change it, and whether there is no tide
-    doubts : a forecaster that failed
+    reasons, doubts : events that change it and no tide; a forecaster that failed
     """
     levels = tuple(sorted({*SHOWN, level}))
     plain = levelled(ordinary(series, events), events)
-    doubts: tuple[Reason, ...] = ()
     forecast = None
+    doubts: tuple[Reason, ...] = ()
     if knowledge is not None:
         try:
             forecast = checked(knowledge.fitted.predict(plain, steps, levels))
@@ -52,7 +53,7 @@ def foresee(
         except ValueError as error:
             return None, (), (*doubts, _failed("recent", error))
     learnt = None if knowledge is None else knowledge.events
-    forecast, reasons = raised(forecast, events, learnt, series)
+    forecast, reasons = raised(forecast, events, learnt, series, lead)
     if knowledge is not None and not math.isnan(knowledge.tide) and knowledge.tide < STRENGTH:
         reasons = (*reasons, _no_tide(knowledge.tide))
     return forecast, reasons, doubts

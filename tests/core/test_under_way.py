@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
+from autoscaler.capacity import ACTUATION
 from autoscaler.decide import decide
 from autoscaler.demand import regular
 from autoscaler.forecast import raised
@@ -131,7 +132,7 @@ def test_a_ratio_stays_within_its_bounds(level, minutes, expected):
 class TestARiseWhoseMomentIsKnown:
     """The window ahead reaches half an hour beyond the lead; an event there is not ordered yet."""
 
-    def ahead(self, first, **more):
+    def ahead(self, first, lead=0.0, **more):
         load = np.array([5.0, 10.0, 20.0])
         known = Ahead(
             weights=np.full(3, 1 / 3), lead=load, window=load, ago=10.0, after=300.0, until=2100.0
@@ -141,7 +142,7 @@ class TestARiseWhoseMomentIsKnown:
             start=NOW, step=60.0, levels=(0.5, 0.9), quantiles=paths, by="x", ahead=known
         )
         event = EventWindow("sale", NOW + 60.0 * first, NOW + 2 * HOUR, **more)
-        return raised(plain, (event,))[0].ahead
+        return raised(plain, (event,), lead=lead)[0].ahead
 
     def test_beyond_the_lead_it_is_only_kept_for(self):
         for more in ({"factor": 3.0}, {"demand": 30.0}):
@@ -153,6 +154,39 @@ class TestARiseWhoseMomentIsKnown:
     def test_within_the_lead_it_is_ordered(self):
         np.testing.assert_array_equal(self.ahead(4, factor=3.0).window, [15, 30, 60])
         np.testing.assert_array_equal(self.ahead(4, demand=30.0).window, [30, 30, 30])
+
+    @pytest.mark.parametrize("minutes", [6, 7])
+    def test_the_lead_is_that_of_the_plan(self, minutes):
+        """A cycle may pass and the autoscaler's sync too: 6 min 15 s for a start of 5 min."""
+        for more in ({"factor": 3.0}, {"demand": 30.0}):
+            assert self.ahead(minutes, **more).lead[1] == 10
+            assert self.ahead(minutes, lead=375.0, **more).lead[1] == 30
+            assert self.ahead(8, lead=375.0, **more).lead[1] == 10
+
+    def test_what_it_takes_away_is_not_taken_sooner(self):
+        for more in ({"factor": 0.1}, {"demand": 1.0}):
+            assert self.ahead(6, lead=375.0, **more).lead[1] == 10
+            assert self.ahead(5, lead=375.0, **more).lead[1] == pytest.approx(1)
+
+    @pytest.mark.parametrize("second", [0.0, 20.0, 59.0])
+    @pytest.mark.parametrize("more", [{"factor": 3}, {"demand": 60}])
+    def test_in_one_step_and_ready_before_it_begins_whenever_cycles_run(self, second, more):
+        start = NOW + 3 * HOUR + 1200.0
+        when = {"start": "2025-12-01T03:20", "end": "2025-12-01T06:00"}
+        sale = policy(events=[{"name": "sale", **when, **more}])
+        floors, floor = [], 3
+        for minute in range(-12, 0):
+            now = start + 60.0 * minute + second
+            decision = decide(
+                sale, seen(tide(14, now), floor), knowing_ahead(), remembered(floor, now), now
+            )
+            floor = decision.floor
+            floors.append((now, floor))
+        usual, wanted = floors[0][1], floors[-1][1]
+        assert wanted > 2 * usual
+        (ordered, first), *_ = [(now, floor) for now, floor in floors if floor > usual + 1]
+        assert first >= wanted - 1
+        assert ordered + ACTUATION + 300.0 <= start
 
     def test_beyond_the_window_it_is_nothing(self):
         assert self.ahead(40, factor=3.0).coming == 10.0
