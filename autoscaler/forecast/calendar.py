@@ -42,22 +42,34 @@ def levelled(series: Series, events: tuple[EventWindow, ...]) -> Series:
     """Give the series without what recurring factors made of its last hours.
 
     While such a window lasts, demand is divided by its factor: the level would have it in it once
-    more. After it, and where the factor takes more than half of demand away (against next to
-    nothing everything is huge), its minutes are unknown as those of any event.
+    more; so it is in those that led up to it without a break, as one that lasts day and night ends
+    and begins at midnight. After it, and where the factor takes more than half of demand away
+    (against next to nothing everything is huge), its minutes are unknown as those of any event.
     """
-    touched = [e for e in events if e.recurring and e.factor != 1 and e.start < series.end]
+    recurring = [e for e in events if e.recurring and e.factor != 1 and e.start <= series.end]
+    touched = [event for event in recurring if event.start < series.end]
     if not touched or not len(series):
         return series
+    lasting = _lasting(recurring, series.end)
     values, marks = series.values.copy(), series.marks.copy()
     for event in touched:
         first = max(0, math.floor((event.start - series.start) / series.step))
         last = math.ceil((event.end - series.start) / series.step)
-        if event.end > series.end and event.factor >= _HALF:
-            values[first:] /= event.factor
+        if event in lasting and event.factor >= _HALF:
+            values[first : math.floor((event.end - series.start) / series.step)] /= event.factor
         else:
             values[first:last] = np.nan
             marks[first:last] |= np.uint8(Mark.MISSING)
     return replace(series, values=values, marks=marks)
+
+
+def _lasting(recurring: list[EventWindow], now: float) -> list[EventWindow]:
+    """Windows that last at a moment, and those that led up to them without a break."""
+    found = [event for event in recurring if event.end > now]
+    for event in sorted(recurring, key=lambda event: -event.end):
+        if event not in found and any(event.end == later.start for later in found):
+            found.append(event)
+    return found
 
 
 def raised(

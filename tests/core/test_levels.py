@@ -96,6 +96,22 @@ class TestSeries:
         assert np.isnan(left.values[-120:-60]).all()
         np.testing.assert_array_equal(left.values[-60:], given.values[-60:])
 
+    @pytest.mark.parametrize("minutes", [0, 10])
+    def test_one_that_never_ends_is_divided_over_midnight(self, minutes):
+        now = NOW + DAY + 60.0 * minutes
+        given = regular(tide(14, now), now)[0]
+        always = policy(recurring=[{"name": "x", "from": "00:00", "to": "00:00", "factor": 1.25}])
+        left = levelled(given, dates.events(always.spec, now, 600.0))
+        np.testing.assert_allclose(left.values[-300:], given.values[-300:] / 1.25)
+
+    def test_what_ended_beside_one_that_lasts_stays_unknown(self):
+        given = self.series(1.0)
+        day = EventWindow("day", NOON - 4 * HOUR, NOON + HOUR, 2.0, recurring=True)
+        peak = EventWindow("peak", NOON - 3 * HOUR, NOON - 2 * HOUR, 3.0, recurring=True)
+        left = levelled(given, (day, peak))
+        assert np.isnan(left.values[-180:-120]).all()
+        np.testing.assert_allclose(left.values[-120:], given.values[-120:] / 2)
+
     @pytest.mark.parametrize(
         "event",
         [
