@@ -309,7 +309,10 @@ class Advice:
     floor : that `alone` and `now` stood on
     days : whole days that were replayed
     seen, ahead : most replicas that the past needed, and that the week ahead may need
-    own : highest floor of ours, on the replayed days and in the week ahead
+    own : highest floor of ours, in the week ahead and on those of the replayed days that are within
+        a week of the last fit
+    reached : the same of each of the last days of the replay, the newest last; 0 where it was not
+        read
     tide : as in `Knowledge`
     """
 
@@ -324,6 +327,7 @@ class Advice:
     ahead: int
     own: int
     tide: float
+    reached: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ UNKNOWN = Above()
 """Nobody could read it."""
 
 
-def advise(
+def advise(  # long: a line for each field of what it gives
     policy: TidePolicy, lesson: Lesson, knowledge: Knowledge, candidate: Candidate
 ) -> Advice | None:
     """Advise from the floors that the chosen candidate would have set.
@@ -109,6 +109,7 @@ def advise(
     ways = _run(judge, rows, floors, (*TARGETS, *ALONE))
     ours, alone = ways[: len(TARGETS)], ways[len(TARGETS) :]
     ahead, own = _week_ahead(policy, lesson.series, knowledge)
+    reached = _reached(rows, beneath.reshape(len(rows), -1))
     return Advice(
         target=fitting(ours, len(rows)),
         utilisation=fitting(ours, len(rows), bounded=True),
@@ -119,19 +120,27 @@ def advise(
         days=len(rows),
         seen=_need(lesson.series.values, policy),
         ahead=ahead,
-        own=max(own, int(beneath.max())),
+        own=max(own, *reached),
         tide=knowledge.tide,
+        reached=reached,
     )
 
 
 def renewed(advice: Advice, policy: TidePolicy, series: Series, knowledge: Knowledge) -> Advice:
-    """Look a week ahead once more; what was replayed stays as it was advised."""
+    """Look a week ahead once more; what was replayed stays as it was advised.
+
+    Of the floors on the replayed days, those of days that lie more than a week back by now are
+    forgotten, so that `maxReplicas` follows a service that shrinks.
+    """
     ahead, own = _week_ahead(policy, series, knowledge)
+    chosen = knowledge.fitted_at if knowledge.choice is None else knowledge.choice.at
+    nights = max(0, round((knowledge.fitted_at - chosen) / 86_400.0))
+    gone = max(0, nights + len(advice.reached) - REPLAYED_DAYS)
     return replace(
         advice,
         seen=_need(series.values, policy),
         ahead=ahead,
-        own=max(own, advice.own),
+        own=max(own, 0, *advice.reached[gone:]),
         tide=knowledge.tide,
     )
 
@@ -231,6 +240,13 @@ def _days_of(judge: Judge, trial: Trial) -> Ints:
     """Newest days of a trial that were read: a line over a hole is no day that anybody had."""
     rows: Ints = trial.rows[judge.judged(trial.rows)][-REPLAYED_DAYS:]
     return rows
+
+
+def _reached(rows: Ints, floors: Ints) -> tuple[int, ...]:
+    """Highest floor of each of the newest days, 0 for one without any; rows of shape (d,)."""
+    highest = dict(zip(rows.tolist(), floors.max(axis=1).tolist(), strict=True))
+    newest = int(rows[-1])
+    return tuple(highest.get(row, 0) for row in range(newest + 1 - REPLAYED_DAYS, newest + 1))
 
 
 def _run(judge: Judge, rows: Ints, floors: Ints, targets: Sequence[float]) -> tuple[Running, ...]:

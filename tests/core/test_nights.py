@@ -19,6 +19,7 @@ from autoscaler.adapters.telemetry.replay import Replayer
 from autoscaler.forecast import FAST, FitImpossible
 from autoscaler.model import Choice, Live, Memory, Samples
 from autoscaler.tune import Standing, choosing, due, learn, refit, standing_of, tonight
+from autoscaler.tune.advice import REPLAYED_DAYS
 from autoscaler.tune.evidence import ENOUGH
 from autoscaler.tune.nights import FEW, WEEK
 from tests.core.given import DAY, HOUR, NOW, history, policy, restless, tide
@@ -162,6 +163,18 @@ class TestFittedAgain:
         assert now.choice.name == before.choice.name
         assert same(known.fitted.point, now.fitted.point)
         assert not same(known.fitted.point, before.fitted.point)
+
+    def test_floors_of_days_more_than_a_week_back_are_forgotten(self):
+        """Between two choices `maxReplicas` only grew."""
+        found = learn(policy(), tide(14), NOW, shapes=FAST)
+        reached = found.advice.reached
+        assert (len(reached), found.advice.own) == (REPLAYED_DAYS, max(reached))
+        once = replace(found.advice, reached=(90, 80, *reached[2:]), own=90)
+        standing = standing_of(replace(found, advice=once), Memory())
+        nights = [(tide(14 + n, NOW + n * DAY), NOW + n * DAY) for n in range(3)]
+        own = [refit(policy(), *night, standing).advice.own for night in nights]
+        assert own[:2] == [90, 80]
+        assert own[2] < 20
 
     def test_the_week_ahead_is_looked_at_every_night(self):
         """A `maxReplicas` that is a week old would tell of days that are over."""

@@ -45,7 +45,7 @@ _KNOWLEDGE = tuple(
     not in {"fitted", "fitted_at", "scores", "events", "accuracy", "usual", "advice", "choice"}
 )
 _ADVICE = tuple(
-    field.name for field in fields(Advice) if field.name not in {"now", "ours", "alone"}
+    field.name for field in fields(Advice) if field.name not in {"now", "ours", "alone", "reached"}
 )
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -194,6 +194,7 @@ def knowledge_document(knowledge: Knowledge) -> Document:
 def advice_document(advice: Advice) -> Document:
     """Every field of an advice."""
     document: Document = {name: number(getattr(advice, name)) for name in _ADVICE}
+    document["reached"] = [*advice.reached]
     document["now"] = running_row(advice.now)
     document["ours"] = [running_row(way) for way in advice.ours]
     document["alone"] = [running_row(way) for way in advice.alone]
@@ -204,6 +205,7 @@ def advice_of(document: Mapping[str, Any]) -> Advice:
     """Undo `advice_document`."""
     return Advice(
         **{name: _value(document[name]) for name in _ADVICE},
+        reached=tuple(document["reached"]),
         now=_running(document["now"]),
         ours=tuple(map(_running, document["ours"])),
         alone=tuple(map(_running, document["alone"])),
