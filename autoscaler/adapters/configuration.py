@@ -89,8 +89,9 @@ def merge(
         if setting is None:
             allowed = "docs/reference/configuration.md lists what there is"
             near = nearest(name, known)
+            where = origin if name in origin else f"{origin} ({name})"
             problems.append(
-                Problem(where=origin, found="no such setting", allowed=allowed, near=near)
+                Problem(where=where, found="no such setting", allowed=allowed, near=near)
             )
             continue
         origins[setting.path] = origin
@@ -112,7 +113,7 @@ def _given(
     named = {setting.name: setting for setting in settings()}
     for name, value in flags.items():
         if value is not None:
-            yield f"command line ({name})", name, named, value
+            yield "command line", name, named, value
 
 
 def _is_foreign(variable: str) -> bool:

@@ -62,14 +62,14 @@ def command(
     suffice for the forecast? Nothing is written. Exit code 3 means warnings, 1 that a policy cannot
     work as things stand.
     """
-    from autoscaler.adapters.policies import read_paths
+    from autoscaler.adapters.policies import NO_POLICY, read_paths
 
     if not live and (config or prometheus or context):
         raise InputError("--config, --prometheus and --context are used only with --live")
     reading = read_paths(policies)
     told = [*reading.skipped, *map(str, reading.problems)]
     if not reading.found and not reading.problems:
-        told.append(f"{', '.join(map(str, policies))}: no TidePolicy in it")
+        told.append(f"{', '.join(map(str, policies))}: {NO_POLICY}")
     # printed and not raised, so that every line begins with its file, as editors expect
     for line in told:
         say(line)

@@ -218,7 +218,8 @@ def report_of(day: DayAhead, version: str) -> Report:
     return Report(
         title=f"The {_horizon(day)} ahead of {day.policy.key}",
         lead=sentence_of(day),
-        facts=(*advice_of(day), *facts_of(day)),
+        advice=advice_of(day),
+        facts=facts_of(day),
         details=(table_of(day),),
         charts=charts_of(day),
         footer=f"foretide {version}, foretide plan",

@@ -140,7 +140,8 @@ def _introduce(story: Story, days: int) -> None:
     from autoscaler.sandbox.story import HPA_TARGET
 
     cold = duration_text(story.policy.spec.cold_start_seconds)
-    say(f"foretide demo: {days} days on a fast clock, nothing outside this process is touched.\n")
+    long = "1 day" if days == 1 else f"{days} days"
+    say(f"foretide demo: {long} on a fast clock, nothing outside this process is touched.\n")
     width = min(get_terminal_size((80, 24)).columns, 100)
     say(fill(f"  Traffic   {story.told}", width, subsequent_indent=" " * 12))
     say(f"  Service   one replica carries {story.capacity:g}/s and takes {cold} to start")

@@ -100,11 +100,13 @@ def terminal_charts(shown: Shown) -> tuple[Chart, ...]:
     )
     first, last = _worst(shown)
     near = slice(first, last)
+    zone = shown.story.policy.spec.time_zone
+    since = local_time(float(shown.times[first]), zone)
     close = Chart(
-        title="The hours in which the HPA alone came latest",
+        title=f"The hours in which the HPA alone came latest, from {since} on",
         unit="replicas",
         times=shown.times[near],
-        zone=shown.story.policy.spec.time_zone,
+        zone=zone,
         series=(
             Step(label="need", tone="need", fill=True, values=need[near]),
             Step(label="ready with Foretide", tone="floor", values=ours.ready[near]),

@@ -100,7 +100,7 @@ class LazyGroup(click.Group):
 
 def unknown_command(name: str) -> str:
     """Sentence about a command that does not exist."""
-    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.7)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"There is no command {name!r}.{hint} There are: {', '.join(COMMANDS)}."
 

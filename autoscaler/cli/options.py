@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -68,8 +69,12 @@ class TimeType(click.ParamType[float]):
         text = str(value)
         try:
             moment = datetime.fromisoformat(text)
-        except ValueError:
-            self.fail(f"{text!r} is not a time; write it as 2026-11-30T08:00+08:00", param, ctx)
+        except ValueError as error:
+            # a date that looks like one and is none is told apart from what is no date at all
+            why = f" that exists: {error}" if _LIKE_A_DATE.match(text) else ""
+            self.fail(
+                f"{text!r} is not a time{why}; write it as 2026-11-30T08:00+08:00", param, ctx
+            )
         if moment.tzinfo is None:
             self.fail(
                 f"{text!r} has no zone; write {text}Z for UTC, or an offset such as {text}+08:00",
@@ -78,6 +83,8 @@ class TimeType(click.ParamType[float]):
             )
         return moment.astimezone(UTC).timestamp()
 
+
+_LIKE_A_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 DURATION = DurationType()
 TIME = TimeType()

@@ -274,13 +274,15 @@ def write(simulated: Simulated, asked: Asked, folder: Path) -> None:
 def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
     """Print the table, or the summary as JSON."""
     from autoscaler.simulator.outputs import summary
-    from autoscaler.simulator.pictures import lead_of, table_of
+    from autoscaler.simulator.pictures import evaluated, lead_of, table_of
 
     if as_json:
         print_json(summary(simulated, asked))
         return
     from rich.box import SIMPLE
     from rich.table import Table
+
+    from autoscaler.cli.printing import print_wrapped
 
     shown = table_of(simulated, gpus=asked.gpus, price=asked.price)
     table = Table(title=shown.title, box=SIMPLE)
@@ -292,7 +294,11 @@ def _show(simulated: Simulated, asked: Asked, *, as_json: bool) -> None:
         cells = (cell for column, cell in zip(shown.columns, row, strict=True) if column in BRIEF)
         table.add_row(*cells, style="bold" if index == shown.strong else None)
     console().print(table)
-    click.echo(lead_of(simulated))
+    print_wrapped(lead_of(simulated))
+    print_wrapped(
+        f"Evaluated: {evaluated(simulated)}. cost is against the clairvoyant's, late a share of "
+        "the requests, hours are replica-hours, starts replicas started; 95 %: bootstrap over days."
+    )
     if simulated.unwritten:
         say(f"decisions.jsonl: {simulated.unwritten} records could not be written")
     if simulated.partial:

@@ -72,8 +72,8 @@ def _against_standing(found: Tuned) -> str:
     noise = (
         "on too few days to tell"
         if lead is None
-        else f"within the noise or for less than {WORTH:.0%} (it stood at {lead.low:.3f} to "
-        f"{lead.high:.3f} times that)"
+        else f"within the noise or for less than {WORTH:.0%} (what stands scored {lead.low:.3f} to "
+        f"{lead.high:.3f} times that in 95 % of the draws of days)"
     )
     return f"It stands ({found.standing}); {own[0].name} scored {own[0].score:.2f}, {noise}."
 

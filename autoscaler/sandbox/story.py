@@ -95,8 +95,8 @@ def generated(seed: int, days: int) -> Story:
         history=round(HISTORY_DAYS * DAY / STEP),
         start=_START,
         told=(
-            f"An LLM service with a lunch dip and an evening peak of {_PEAK:g} requests/s; "
-            f"on {day} from 20:00 a launch, announced as {_EVENT_FACTOR:g} times the demand "
+            f"An LLM service with a lunch dip and an evening peak of {_PEAK:g} requests/s; on "
+            f"{day} from 20:00 ({ZONE}) a launch, announced as {_EVENT_FACTOR:g} times the demand "
             f"and coming as {_CAME_FACTOR:g} times."
         ),
     )

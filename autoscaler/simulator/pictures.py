@@ -6,7 +6,8 @@ import numpy as np
 
 from autoscaler.model import Floats
 from autoscaler.replay import need_of
-from autoscaler.report import Band, Chart, Line, Note, Report, Shape, Step, Table
+from autoscaler.report import Band, Chart, Line, Note, Report, Shape, Step, Table, local_time
+from autoscaler.schema.durations import format_duration
 from autoscaler.simulator.runs import Run
 from autoscaler.simulator.simulation import Simulated
 
@@ -148,10 +149,10 @@ def _facts(simulated: Simulated) -> tuple[tuple[str, str], ...]:
     if target is not None:
         above += f"; ours, as it advised, at {target:.0%}"
     facts = [
-        ("Evaluated", f"{(len(world.demand) - world.measured) / world.day:.1f} days"),
+        ("Evaluated", evaluated(simulated)),
         ("History before", f"{world.start / world.day:.0f} days"),
-        ("Capacity of a replica", f"{service.capacity:.4g} /s"),
-        ("Cold start", f"{service.cold * service.step:.0f} s"),
+        ("Capacity of a replica", f"{service.capacity:.4g} demand/s"),
+        ("Cold start", format_duration(service.cold * service.step)),
         ("Above the floors", "HPA of the manifest" if world.full else above),
         ("Promise", f"{service.wait:g} s"),
     ]
@@ -159,6 +160,15 @@ def _facts(simulated: Simulated) -> tuple[tuple[str, str], ...]:
         chosen = {fit.name: None for fit in simulated.flight.learnings}
         facts.append(("Forecasters chosen", ", ".join(chosen)))
     return tuple(facts)
+
+
+def evaluated(simulated: Simulated) -> str:
+    """Say which days the score is of."""
+    world, zone = simulated.world, simulated.policy.spec.time_zone
+    step = world.service.step
+    first, last = (world.begins + step * at for at in (world.measured, len(world.demand)))
+    days = (len(world.demand) - world.measured) / world.day
+    return f"{days:.1f} days, {local_time(first, zone)} to {local_time(last, zone)}"
 
 
 def _demand(simulated: Simulated, times: Floats) -> Chart:
@@ -177,7 +187,7 @@ def _demand(simulated: Simulated, times: Floats) -> Chart:
     series.append(Line(label="demand", tone="demand", values=world.run_demand))
     return Chart(
         title="Demand, and what was expected one lead time before",
-        unit="/s",
+        unit="demand/s",
         times=times,
         series=tuple(series),
         zone=simulated.policy.spec.time_zone,
@@ -218,7 +228,7 @@ def _waits(simulated: Simulated, times: Floats) -> Chart:
         series.append(Line(label="wait", group=run.name, values=waits, shown=index < SHOWN))
     return Chart(
         title="Wait that the backlog was worth (cut at 900 s)",
-        unit="s",
+        unit="seconds",
         times=times,
         series=tuple(series),
         zone=simulated.policy.spec.time_zone,

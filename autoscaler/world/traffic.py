@@ -33,6 +33,12 @@ COLUMNS = (
 )
 # when traffic begins that says no date: a Monday, 00:00 UTC
 UNDATED = 1_704_067_200.0
+_LONG_AGO = 1e9  # seconds of `t` that nobody counts from a first row: they are dates
+_DATED = (
+    "`t` counts seconds and dates nothing: the first row is put on Mon 1 Jan 2024 00:00 UTC; name "
+    "the column `timestamp` to have its dates, by which events and weekdays are found"
+)
+_NO_DATE = "out of range"  # of a month or a day: a date that does not exist
 LONGEST_HOLE, _SLOTS = 600.0, 3  # seconds, and slots, that a missing row may be bridged over
 Within = Literal["linear", "hold"]
 Per = Literal["slot", "second"]
@@ -51,6 +57,7 @@ class Traffic:
     start : POSIX seconds of the first row, or None when no column says them for sure: a `timestamp`
         does, beside `t` only when it names its zone
     refused : what was wrong with rows that were not used, by line number
+    note : what else a reader of the file should know
     """
 
     times: Floats
@@ -59,18 +66,24 @@ class Traffic:
     slot: float
     start: float | None = None
     refused: tuple[str, ...] = ()
+    note: str = ""
 
     def remarks(self, most: int) -> tuple[str, ...]:
         """Say what is wrong with rows: the first `most` that were not used, and how many."""
         said = refusals(self.refused, most)
         if below := int(np.count_nonzero(self.values < 0)):
-            said.append(f"{below} values are below zero and count as 0")
-        return tuple(said)
+            one = below == 1
+            said.append(
+                f"{below} {'value is' if one else 'values are'} below zero and "
+                f"{'counts' if one else 'count'} as 0"
+            )
+        return (*said, *([self.note] if self.note else []))
 
 
 def refusals(refused: tuple[str, ...], most: int) -> list[str]:
     """Say what was wrong with rows that were not used: of the first `most`, and how many."""
-    return [*refused[:most], *([f"{len(refused)} rows were not used"] if refused else [])]
+    rows = "1 row was" if len(refused) == 1 else f"{len(refused)} rows were"
+    return [*refused[:most], *([f"{rows} not used"] if refused else [])]
 
 
 def read_traffic(path: Path, column: str | None = None, per: Per | None = None) -> Traffic:
@@ -198,9 +211,10 @@ def _numbers(
     for line, row in enumerate(rows, start=2):
         try:
             at, number = _instant(row[clock]), float(row[value])
-        except (ValueError, IndexError):
+        except (ValueError, IndexError) as error:
             if row:
-                refused.append(f"line {line}: {','.join(row)[:60]!r} has no time and number")
+                said = f"line {line}: {','.join(row)[:60]!r} has no time and number"
+                refused.append(f"{said} ({error})" if _NO_DATE in str(error) else said)
             continue
         if not math.isfinite(number) or not math.isfinite(at):
             refused.append(f"line {line}: {number} is not a finite number")
@@ -253,6 +267,7 @@ def _traffic(
         slot=slot,
         start=start,
         refused=tuple(refused),
+        note=_DATED if start is None and times[0] >= _LONG_AGO else "",
     )
 
 

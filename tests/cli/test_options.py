@@ -32,7 +32,7 @@ def test_times(text: str, seconds: float) -> None:
     [
         ("2026-11-30T08:00", "2026-11-30T08:00Z for UTC"),
         ("tomorrow", "is not a time"),
-        ("2026-02-30T08:00Z", "is not a time"),
+        ("2026-02-30T08:00Z", "is not a time that exists: day is out of range for month"),
     ],
 )
 def test_times_that_would_be_guesses_are_refused(text: str, said: str) -> None:

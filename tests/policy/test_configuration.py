@@ -100,7 +100,7 @@ def test_every_mistake_is_told_with_its_origin(file: Path) -> None:
             "environment variable FORETIDE_STEP: step: found 420s; "
             "whole seconds that divide an hour, such as 60s or 5m",
             f"{file}:3:25: leaderElection.renew: found 20s; less than lease (10s)",
-            "command line (telemetry.logs.format): telemetry.logs.format: "
+            "command line: telemetry.logs.format: "
             'found "jsn"; allowed: auto | text | json; did you mean json?',
             f"{file}:2:1: periode: unknown key; allowed: prometheus, kubernetes, policies, period, "
             "step, observeOnly, leaderElection, telemetry, web; did you mean period?",

@@ -124,7 +124,7 @@ def test_trace_import_and_describe(files):
     answer = call("trace", "import", "log", log, files / "own.csv.gz", "--slot", "1h")
     assert answer.return_value == 0
     assert "line 482: " in answer.stderr
-    assert ": 1 rows were not used\n" in answer.stderr
+    assert ": 1 row was not used\n" in answer.stderr
     assert answer.stderr.endswith(": 480 slots\n")
     found = json.loads(call("trace", "describe", files / "own.csv.gz", "--json").stdout)
     assert (found["days"], found["slot"], found["holes"]) == (20.0, 3600.0, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autoscaler.errors import TraceError
-from autoscaler.world.traffic import beginning, grid, read_traffic, unread
+from autoscaler.world.traffic import UNDATED, beginning, grid, read_traffic, unread
 
 
 def file(tmp_path, text, name="traffic.csv"):
@@ -75,10 +75,30 @@ def test_what_counts_as_zero_is_told(tmp_path):
     traffic = read_traffic(file(tmp_path, "t,value\n0,60\n60,x\n120,-3\n180,60\n240,-60\n"))
     assert traffic.remarks(5) == (
         "line 3: '60,x' has no time and number",
-        "1 rows were not used",
+        "1 row was not used",
         "2 values are below zero and count as 0",
     )
-    assert traffic.remarks(0)[0] == "1 rows were not used"
+    assert traffic.remarks(0)[0] == "1 row was not used"
+
+
+def test_a_date_that_does_not_exist_is_told_as_such(tmp_path):
+    rows = "2026-02-27,1\n2026-02-28,1\n2026-02-29,1\n2026-03-01,-1\n"
+    assert read_traffic(file(tmp_path, "timestamp,value\n" + rows)).remarks(5) == (
+        "line 4: '2026-02-29,1' has no time and number (day is out of range for month)",
+        "1 row was not used",
+        "1 value is below zero and counts as 0",
+    )
+
+
+def test_dates_that_are_called_seconds_are_told(tmp_path):
+    rows = "1793491200,60\n1793491260,60\n"
+    dateless = read_traffic(file(tmp_path, "t,value\n" + rows))
+    assert beginning(dateless) == UNDATED
+    (said,) = dateless.remarks(5)
+    assert "name the column `timestamp`" in said
+    dated = read_traffic(file(tmp_path, "timestamp,value\n" + rows))
+    assert beginning(dated) == 1_793_491_200
+    assert dated.remarks(5) == ()
 
 
 def test_a_line_betrays_the_next_slot_and_a_step_does_not(tmp_path):

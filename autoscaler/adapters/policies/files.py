@@ -17,6 +17,7 @@ from autoscaler.ports import Listed
 from autoscaler.schema.documents import MAX_BYTES, too_large
 from autoscaler.schema.problems import Problem
 
+NO_POLICY = "no TidePolicy in it (apiVersion: foretide.dev/v1alpha1, kind: TidePolicy)"
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -95,7 +96,7 @@ def load(paths: Iterable[str | Path]) -> tuple[TidePolicy, ...]:
         raise PolicyError("\n".join(str(problem) for problem in reading.problems))
     if not reading.found:
         names = ", ".join(str(path) for path in paths)
-        raise PolicyError("\n".join([*reading.skipped, f"{names}: no TidePolicy in it"]))
+        raise PolicyError("\n".join([*reading.skipped, f"{names}: {NO_POLICY}"]))
     return tuple(found.policy for found in reading.found)
 
 
