@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--days",
     type=click.IntRange(1, 400),
+    metavar="N",
     default=60,
     show_default=True,
     help="How many days, from today on.",

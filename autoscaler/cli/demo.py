@@ -47,9 +47,16 @@ if TYPE_CHECKING:
     )
 )
 @click.option(
-    "--days", type=click.IntRange(1, 14), default=3, show_default=True, help="Days shown."
+    "--days",
+    type=click.IntRange(1, 14),
+    metavar="N",
+    default=3,
+    show_default=True,
+    help="Days shown.",
 )
-@click.option("--seed", type=int, default=7, show_default=True, help="Of the generated tide.")
+@click.option(
+    "--seed", type=int, metavar="N", default=7, show_default=True, help="Of the generated tide."
+)
 @click.option(
     "--trace",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

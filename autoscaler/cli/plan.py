@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 @click.option(
     "--replica-price",
     type=click.FloatRange(min=0, min_open=True),
+    metavar="PRICE",
     help="Price of a replica-hour: what is saved is told in money too.",
 )
 @common_options

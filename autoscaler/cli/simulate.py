@@ -66,6 +66,7 @@ BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 @click.option(
     "--days",
     type=click.IntRange(min=8),
+    metavar="N",
     default=28,
     show_default=True,
     help="How many days from Prometheus.",
@@ -107,6 +108,7 @@ BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 @click.option(
     "--hpa-target",
     type=TARGET,
+    metavar="SHARE",
     help="Target of the HPA above everyone. Default: 0.7 above peers, above ours what it advises.",
 )
 @click.option("--no-hpa", is_flag=True, help="Nothing above the floors.")
@@ -127,16 +129,32 @@ BESIDE_SCENARIOS = ("scenario", "out", "as_json", "jobs")
 @click.option(
     "--to", "until", type=DURATION, metavar="DURATION", help="End this long after the first row."
 )
-@click.option("--gpus", type=POSITIVE, default=1.0, show_default=True, help="GPUs of a replica.")
-@click.option("--gpu-price", type=POSITIVE, help="Price of a GPU-hour.")
+@click.option(
+    "--gpus", type=POSITIVE, metavar="N", default=1.0, show_default=True, help="GPUs of a replica."
+)
+@click.option("--gpu-price", type=POSITIVE, metavar="PRICE", help="Price of a GPU-hour.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write summary, timelines, decisions, report there.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Processes.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Of everything that is drawn.",
+)
 @json_option
 def command(**given: object) -> int:
     """Replay traffic through the production decision, and through what people use instead.

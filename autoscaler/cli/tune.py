@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hpa-target",
     type=TARGET,
+    metavar="SHARE",
     help="Target of the HPA above every floor, a share of a replica's capacity. Default: 0.7.",
 )
 @click.option("--no-hpa", is_flag=True, help="Nothing above the floors.")

@@ -53,8 +53,9 @@ def lead_of(simulated: Simulated) -> str:
     if not others:
         return text
     best = min(others, key=lambda run: run.account.score)
+    who = "The other" if len(others) == 1 else f"Best of {len(others)} others"
     text += (
-        f" Best of {len(others)} others: {best.name} with {best.account.score:.2f} "
+        f" {who}: {best.name} with {best.account.score:.2f} "
         f"({best.account.cost_ratio:.2f}, {best.account.late_fraction:.2%})."
     )
     target = advised_target(simulated)
