@@ -158,7 +158,7 @@ def table_of(day: DayAhead) -> Table:
         note="If all comes as forecast; every cycle decides anew. "
         f"Raised {duration_text(lead)} ahead "
         f"(cycle, sync, cold start); lowered once the need was less for "
-        f"{duration_text(looking_back(spec.release.after, day.knowledge.row))}.",
+        f"{duration_text(looking_back(spec.release.after, day.knowledge.row))}. Times in {zone}.",
     )
 
 

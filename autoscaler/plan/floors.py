@@ -117,7 +117,7 @@ def make(  # long: two paths, the one that decides and the calm one that is told
         floor=floor,
         lead=lead,
         changes=changes_of(path, need.start, need.step),
-        reasons=_reasons(need, ahead, floor, break_even),
+        reasons=_reasons(need, lead, floor, break_even),
     )
 
 
@@ -140,8 +140,9 @@ def changes_of(path: Ints, start: float, step: float) -> tuple[Change, ...]:
     return tuple(Change(at=start + int(i) * step, floor=int(path[i])) for i in at)
 
 
-def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Reason, ...]:
+def _reasons(need: Need, lead: float, floor: int, break_even: float) -> tuple[Reason, ...]:
     """Why the floor wanted now is what it is."""
+    ahead = steps_ahead(lead, need.step)
     window = need.order[: ahead + 1]
     peak = int(np.argmax(window))
     foreseen = int(window[peak]) if need.least is None else need.least
@@ -152,7 +153,7 @@ def _reasons(need: Need, ahead: int, floor: int, break_even: float) -> tuple[Rea
             why = f"the newest demand needs {need.now - need.drain}, what waits {need.drain} more"
     elif need.least is not None:
         peak = ahead
-        why = f"{ordered} cost least for what may come within {ahead * need.step / 60:.0f} min"
+        why = f"{ordered} cost least for what may come within {_minutes(lead)}"
     else:
         why = f"the forecast needs {ordered} in {(peak * need.step) / 60:.0f} min"
     reasons = [
