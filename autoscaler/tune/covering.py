@@ -36,7 +36,7 @@ USUAL_COVER = 23.4
 DRAW = 8.0
 """Days that speak for the usual price before any was replayed: on 27 recorded services choosing a
 price by fewer earned nothing, and on short histories it chose too little (decision 0004). A lower
-price that is cheaper beyond doubt needs none (`evidence`)."""
+price that plainly saved needs none (`evidence`)."""
 
 _BLOCKS = 3
 _LEAST_DAYS = 3  # whole days before the first that is replayed

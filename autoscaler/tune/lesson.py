@@ -37,7 +37,7 @@ from autoscaler.replay.doubt import ratios
 from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.schema.price import usual_level
 from autoscaler.tune.covering import Tried, covers_at, try_all
-from autoscaler.tune.evidence import SEED, beyond_doubt
+from autoscaler.tune.evidence import SEED, saved
 from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
 
 _LOG = logging.getLogger(__name__)
@@ -47,10 +47,7 @@ QUANTILE_DRAW = 2.5
 quantile does not see how much demand lies beyond it. With 0.5 in its place the days after the
 choice scored 6 % worse (geometric mean of 27 recorded services), with more nothing changes."""
 
-BLIND = 3.0
-"""Boldness of ordering on a quantile, whatever quantile, against ordering on expected cost."""
-
-FORESEEN = 1.5
+FORESEEN = 1.75
 """Replayed score of the usual price above which a service has flashes that nobody foresees, and a
 quiet fortnight says nothing for whoever covers less."""
 
@@ -278,7 +275,7 @@ def _with_ahead(lesson: Lesson, spec: Spec, days: Days, judge: Judge) -> Lesson:
 
 
 def _with_evidence(lesson: Lesson, judge: Judge, cover: float) -> Scores:
-    """Draw no further to the usual price what is cheaper beyond doubt: `Lesson.drawn` with that."""
+    """Draw no further to the usual price what plainly saved: `Lesson.drawn` with that."""
     usual = Candidate(forecaster=AHEAD, rule=cover)
     stands, drawn = lesson.trial_of(usual), dict(lesson.drawn)
     if stands is None or lesson.scores[usual] > FORESEEN:
@@ -289,13 +286,13 @@ def _with_evidence(lesson: Lesson, judge: Judge, cover: float) -> Scores:
         trial = lesson.trial_of(candidate)
         if trial is None or candidate.rule is None:
             continue
-        boldness = cover / candidate.rule if candidate.forecaster == AHEAD else BLIND
-        if score >= lesson.scores[usual] or boldness <= 1:
+        dearer = candidate.forecaster == AHEAD and candidate.rule >= cover
+        if score >= lesson.scores[usual] or dearer:
             continue
         shared = np.intersect1d(stands.rows, trial.rows)
         mine, other = stood(*shared.tolist()), judge.daily(trial, shared)
-        most = beyond_doubt(mine, other, boldness, judge.service.price)
-        drawn[candidate] = min(drawn[candidate], drawn[usual] + most)
+        found = saved(mine, other, judge.service.price)
+        drawn[candidate] = min(drawn[candidate], drawn[usual] + found)
     return drawn
 
 

@@ -10,7 +10,7 @@ import pytest
 from autoscaler.forecast import FAST
 from autoscaler.replay.doubt import Daily
 from autoscaler.schema.candidates import AHEAD
-from autoscaler.tune.evidence import AWAITED, CALM, ENOUGH, beyond_doubt
+from autoscaler.tune.evidence import CALM, ENOUGH, WORTHWHILE, saved
 from autoscaler.tune.lesson import study
 from tests.core.given import NOW, history, policy, tide
 
@@ -25,39 +25,44 @@ def account(cost: object, late: object = 0.0, days: int = 14) -> Daily:
     )
 
 
-def test_less_every_day_is_beyond_doubt():
-    """By hand: 0.9 of the cost, and one pseudo day's late requests more, spread over 14 days."""
-    more = (1 + 100 * 3 * AWAITED / 14) / (1 + 100 * AWAITED / 14)
-    found = beyond_doubt(account(10.0), account(9.0), 3.0, 1.0)
-    assert found == pytest.approx(math.log(0.9 * more))
+def test_what_it_must_save_is_taken_off():
+    """By hand: 0.9 of the cost, and one request of a thousand late against two."""
+    found = saved(account(10.0, 2.0), account(9.0, 1.0), 1.0)
+    assert found == pytest.approx(math.log(0.9 * 1.1 / 1.2) + WORTHWHILE)
 
 
 def test_a_little_less_is_not_worth_what_may_yet_come():
-    assert beyond_doubt(account(10.0), account(9.9), 3.0, 1.0) > 0
-    assert beyond_doubt(account(10.0), account(9.9), 1.5, 1.0) < 0
+    assert saved(account(10.0), account(9.9), 1.0) > 0
+    assert saved(account(10.0), account(9.7), 1.0) < 0
 
 
-def test_bolder_asks_for_more():
-    found = [beyond_doubt(account(10.0), account(9.0), bold, 1.0) for bold in (1.0, 3.0, 9.0)]
-    assert found == sorted(found)
-    assert found[0] < found[-1]
-
-
-def test_what_is_less_on_some_days_alone_is_in_doubt():
-    wild = [4.0, 16.0] * 7
-    assert beyond_doubt(account(10.0), account(wild), 1.0, 1.0) > 0
+def test_the_days_count_together():
+    wild = [4.0, 15.0] * 7
+    assert saved(account(10.0), account(wild), 1.0) == saved(account(10.0), account(9.5), 1.0)
 
 
 def test_late_requests_end_it():
     hour = np.where(np.arange(14) == 5, CAME * 14 * CALM * 1.01, 0.0)
-    assert beyond_doubt(account(10.0), account(5.0, hour), 1.0, 1.0) == math.inf
-    assert beyond_doubt(account(10.0), account(5.0, 0.5 * hour), 1.0, 1.0) < math.inf
+    assert saved(account(10.0), account(5.0, hour), 1.0) == math.inf
+    assert saved(account(10.0), account(5.0, 0.5 * hour), 1.0) < math.inf
+
+
+def test_lateness_has_its_price():
+    late = account(8.0, 0.5)
+    found = [saved(account(10.0), late, price) for price in (0.5, 1.0, 4.0)]
+    assert found == sorted(found)
+    assert found[0] < found[-1]
 
 
 def test_few_days_tell_nothing():
     few = ENOUGH - 1
-    assert beyond_doubt(account(10.0, days=few), account(5.0, days=few), 1.0, 1.0) == math.inf
-    assert beyond_doubt(account(10.0, days=ENOUGH), account(5.0, days=ENOUGH), 1.0, 1.0) < 0
+    assert saved(account(10.0, days=few), account(5.0, days=few), 1.0) == math.inf
+    assert saved(account(10.0, days=ENOUGH), account(5.0, days=ENOUGH), 1.0) < 0
+
+
+def test_nothing_came_and_nothing_was_late():
+    idle = Daily(cost=np.full(14, 10.0), late=np.zeros(14), came=np.zeros(14))
+    assert saved(idle, idle, 1.0) == WORTHWHILE
 
 
 def learnt(given):
