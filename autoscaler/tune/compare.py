@@ -37,9 +37,8 @@ from autoscaler.replay.doubt import (
     ratios,
 )
 from autoscaler.schema.candidates import Candidate
-from autoscaler.tune.evidence import SEED
 from autoscaler.tune.judge import Judge
-from autoscaler.tune.lesson import WORTH, Lesson
+from autoscaler.tune.lesson import SEED, WORTH, Lesson
 
 RELEASES = (300.0, 600.0, 1800.0, 3600.0)
 """Seconds of slow release that are replayed beside the policy's own."""

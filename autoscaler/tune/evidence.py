@@ -15,7 +15,10 @@ from autoscaler.replay import score_of
 from autoscaler.replay.doubt import Daily
 
 ENOUGH = 6
-"""Replayed days below which nothing speaks for a bolder candidate."""
+"""Replayed days below which nothing speaks for a lower price."""
+
+BLIND = 10
+"""The same for a quantile, which does not see how much demand lies beyond it."""
 
 CALM = 0.001
 """Largest part of its own requests that may have come late."""
@@ -23,11 +26,8 @@ CALM = 0.001
 WORTHWHILE = 0.02
 """Part of the score that it must save: what has not come on these days may yet."""
 
-SEED = 0
-"""Of the draws of days: the same past gives the same choice."""
 
-
-def saved(usual: Daily, other: Daily, price: float) -> float:
+def saved(usual: Daily, other: Daily, price: float, enough: int = ENOUGH) -> float:
     """Logarithm of how many times the score of `usual` that of `other` was, and what it must save.
 
     Below 0 where it is better. Infinite where that cannot be told: on few days, or where requests
@@ -37,8 +37,9 @@ def saved(usual: Daily, other: Daily, price: float) -> float:
     ----------
     usual, other : accounts of the same days
     price : of lateness
+    enough : days below which nothing can be told
     """
-    if len(usual.cost) < ENOUGH or other.late.sum() > CALM * other.came.sum():
+    if len(usual.cost) < enough or other.late.sum() > CALM * other.came.sum():
         return math.inf
     mine, theirs = (_score(of, price) for of in (usual, other))
     return math.log(theirs / mine) + WORTHWHILE

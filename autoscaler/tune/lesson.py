@@ -37,7 +37,7 @@ from autoscaler.replay.doubt import ratios
 from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.schema.price import usual_level
 from autoscaler.tune.covering import Tried, covers_at, try_all
-from autoscaler.tune.evidence import SEED, saved
+from autoscaler.tune.evidence import BLIND, ENOUGH, saved
 from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
 
 _LOG = logging.getLogger(__name__)
@@ -55,6 +55,9 @@ NOISE, WORTH = 0.05, 0.01
 """The best takes the place of what stands when it is better by that part of the score in all but
 that share of bootstrap draws. A change in a hundred days in place of one in thirteen, at the same
 score within 0.6 % (the same services)."""
+
+SEED = 0
+"""Of the draws of days: the same past gives the same choice."""
 
 _DAYS_TO_COME = 30  # days of the calendar that a knowledge takes with it
 
@@ -286,12 +289,12 @@ def _with_evidence(lesson: Lesson, judge: Judge, cover: float) -> Scores:
         trial = lesson.trial_of(candidate)
         if trial is None or candidate.rule is None:
             continue
-        dearer = candidate.forecaster == AHEAD and candidate.rule >= cover
-        if score >= lesson.scores[usual] or dearer:
+        priced = candidate.forecaster == AHEAD
+        if score >= lesson.scores[usual] or (priced and candidate.rule >= cover):
             continue
         shared = np.intersect1d(stands.rows, trial.rows)
         mine, other = stood(*shared.tolist()), judge.daily(trial, shared)
-        found = saved(mine, other, judge.service.price)
+        found = saved(mine, other, judge.service.price, ENOUGH if priced else BLIND)
         drawn[candidate] = min(drawn[candidate], drawn[usual] + found)
     return drawn
 

@@ -152,14 +152,14 @@ class TestFittedAgain:
             assert same(getattr(again, field.name), getattr(known, field.name)), field.name
 
     def test_a_day_later_the_forecaster_is_new_and_what_was_found_is_as_of_the_choice(self):
-        before = learn(policy(), tide(9, NOW - DAY), NOW - DAY, shapes=FAST)
-        known = tonight(policy(), tide(10), NOW, standing_of(before, Memory()), shapes=FAST)
+        before = learn(policy(), tide(7, NOW - DAY), NOW - DAY, shapes=FAST)
+        known = tonight(policy(), tide(8), NOW, standing_of(before, Memory()), shapes=FAST)
         assert known.refitted
         assert (known.choice.at, known.fitted_at) == (NOW - DAY, NOW)
         for name in ("choice", "scores", "accuracy", "usual", "order_level", "cover"):
             assert getattr(known, name) == getattr(before, name), name
-        assert known.span == 10 * DAY
-        now = learn(policy(), tide(10), NOW, shapes=FAST, standing=before.choice.name)
+        assert known.span == 8 * DAY
+        now = learn(policy(), tide(8), NOW, shapes=FAST, standing=before.choice.name)
         assert now.choice.name == before.choice.name
         assert same(known.fitted.point, now.fitted.point)
         assert not same(known.fitted.point, before.fitted.point)

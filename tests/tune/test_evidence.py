@@ -10,7 +10,7 @@ import pytest
 from autoscaler.forecast import FAST
 from autoscaler.replay.doubt import Daily
 from autoscaler.schema.candidates import AHEAD
-from autoscaler.tune.evidence import CALM, ENOUGH, WORTHWHILE, saved
+from autoscaler.tune.evidence import BLIND, CALM, ENOUGH, WORTHWHILE, saved
 from autoscaler.tune.lesson import study
 from tests.core.given import NOW, history, policy, tide
 
@@ -58,6 +58,15 @@ def test_few_days_tell_nothing():
     few = ENOUGH - 1
     assert saved(account(10.0, days=few), account(5.0, days=few), 1.0) == math.inf
     assert saved(account(10.0, days=ENOUGH), account(5.0, days=ENOUGH), 1.0) < 0
+
+
+def test_a_quantile_asks_for_more_days():
+    found = [
+        saved(account(10.0, days=days), account(5.0, days=days), 1.0, BLIND)
+        for days in (ENOUGH, BLIND - 1, BLIND)
+    ]
+    assert found[:2] == [math.inf, math.inf]
+    assert found[2] < 0
 
 
 def test_nothing_came_and_nothing_was_late():
