@@ -6,8 +6,9 @@ before it alone. What it missed by, r = z - expected, is then used twice:
 - *Correction*: r at a lead ahead is regressed (ridge, shrunk to a sensible prior) on the mean r of
   the last 5 minutes, hour and 3 hours, lead by lead. So a tide that runs high today is
   expected high for as long as such things last on this service.
-- *Quantiles*: split conformal. The errors that remain at the real lead, by kind of hour (twelve
-  of two hours), ordered; the k-th of n with k = ceil((n + 1) p) is the quantile p.
+- *Quantiles*: split conformal. The errors that remain at the real lead, each over the scale that
+  it had (`forecast.width`), weighed by how near their hour is (twelve kinds of two hours); the
+  quantile p of what remains, times the scale of the moment.
 
 All of it is done on whole arrays of (day, slot), origins thinned, so that a fit costs milliseconds.
 """
@@ -21,6 +22,16 @@ from numpy.typing import NDArray
 
 from autoscaler.forecast.base import LEVELS, Shape
 from autoscaler.forecast.days import Days
+from autoscaler.forecast.width import (
+    FEATURES,
+    HOURS,
+    Widths,
+    bounded,
+    features,
+    scales_of,
+    unit_quantiles,
+    unrest,
+)
 from autoscaler.model import Floats, Ints
 
 WINDOWS = (300.0, 3600.0, 10_800.0)
@@ -29,19 +40,8 @@ WINDOWS = (300.0, 3600.0, 10_800.0)
 LEADS = (0.0, 120.0, 300.0, 600.0, 1200.0, 2400.0, 4800.0, 14_400.0, 43_200.0, 86_400.0)
 """Leads in seconds at which corrections and quantiles are learnt; between them on a line."""
 
-HOURS = 12
-"""Kinds of hour: two-hour parts of the day."""
-
 _RIDGE = 3.0
 _ORIGINS = 4000  # origins used to learn from; more changes nothing but the time
-_SMALL = 40  # errors that a kind of hour must have to stand alone
-
-# Hours ahead a day misses as a whole: a kind of hour has seen as many cases as there were days, too
-# few for a tail of its own. So its upper quantiles are no lower than those of all hours together:
-# loss of P99 a day ahead on nine recorded services 0.8 of what it was, of P90 the same.
-_FAR = 14_400.0
-_UPPER = LEVELS.index(0.5) + 1
-_LEVELS = np.asarray(LEVELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,26 +70,90 @@ class Response:
     ----------
     leads : shape (k,), steps
     weights : shape (k, 3), of the mean misses over `WINDOWS`
-    spread : shape (HOURS, k, len(LEVELS)), quantiles of what remains, in z
+    scale : shape (k, 10), weights of what widens errors (`width.features`), least and most
+    spread : shape (HOURS, k, len(LEVELS)), quantiles of what remains, over its scale
+    usual : shape (per_day,), usual |miss| at each slot of the day
+    top : largest z that was expected
     """
 
     leads: Floats
     weights: Floats
+    scale: Floats
     spread: Floats
+    usual: NDArray[np.float32]
+    top: float
 
     def correction(self, recent: Floats, leads: Floats) -> Floats:
         """Correction of z for leads in steps, shape (len(leads), ...); recent is (3, ...)."""
-        weights = np.stack([np.interp(leads, self.leads, w) for w in self.weights.T], axis=1)
+        weights = self._mixed(self.weights, *self._between(leads))
         corrected: Floats = np.tensordot(weights, recent, axes=1)
         return corrected
 
-    def spreads(self, hours: NDArray[np.int64], leads: Floats) -> Floats:
-        """Quantiles of the error for leads in steps at kinds of hour, shape (n, len(LEVELS))."""
+    def widths(self, z: Floats, slots: Ints, recent: Floats, leads: Floats) -> Floats:
+        """Scale of the error for leads in steps, in z, of the shape of z.
+
+        Parameters
+        ----------
+        z : what is expected, shape (len(leads), ...)
+        slots : of the day, at which it is expected, of a shape that goes with it
+        recent : mean misses over `WINDOWS` before the origins, shape (3, ...)
+        """
+        mixed = self._mixed(self.scale, *self._between(leads))
+        moment = np.tensordot(mixed[:, 3:FEATURES], unrest(recent), axes=1)
+        columns = mixed.T.reshape(-1, len(leads), *(1,) * (z.ndim - 1))
+        return self._bounded(columns, moment, z, slots)
+
+    def spreads(self, hours: Ints, leads: Floats) -> Floats:
+        """Quantiles of the error over its scale, at kinds of hour, shape (n, len(LEVELS))."""
+        return self._spread(hours, *self._between(leads))
+
+    def path(self, expected: Floats, slots: Ints, recent: Floats) -> tuple[Floats, Floats]:
+        """Correct z for the steps after one origin, shape (n,), and quantiles of its error.
+
+        Parameters
+        ----------
+        expected : z of the shape, shape (n,)
+        slots : of the day, of each step
+        recent : mean misses over `WINDOWS` before the origin, shape (3,)
+
+        Returns
+        -------
+        z, shape (n,), and quantiles of its error, shape (n, len(LEVELS)): as the functions above
+        have them, which look at many origins
+        """
+        low, part = self._between(np.arange(len(expected), dtype=np.float64))
+        z = expected + self._mixed(self.weights, low, part) @ recent
+        mixed = self._mixed(self.scale, low, part)
+        wide = self._bounded(mixed.T, mixed[:, 3:FEATURES] @ unrest(recent), z, slots)
+        return z, self._spread(slots * HOURS // len(self.usual), low, part) * wide[:, None]
+
+    def _bounded(self, columns: Floats, moment: Floats, z: Floats, slots: Ints) -> Floats:
+        """Scale of the error from what the moment tells of it, and the target's clock and load."""
+        wide = np.maximum(self.top - z, 0.0)
+        wide *= columns[2]
+        wide += columns[1] * self.usual[slots]
+        wide += moment
+        wide += columns[0]
+        np.maximum(wide, columns[-2], out=wide)
+        np.minimum(wide, columns[-1], out=wide)
+        return wide
+
+    def _between(self, leads: Floats) -> tuple[Ints, Floats]:
+        """Between which leads that were learnt others lie, and how far, shapes (n,) and (n, 1)."""
         position = np.interp(leads, self.leads, np.arange(len(self.leads)))
         low = np.minimum(position.astype(np.int64), len(self.leads) - 2)
-        part = (position - low)[:, None]
-        lower, upper = self.spread[hours, low], self.spread[hours, low + 1]
-        mixed: Floats = lower + part * (upper - lower)
+        return low, (position - low)[:, None]
+
+    def _mixed(self, rows: Floats, low: Ints, part: Floats) -> Floats:
+        """Rows of each lead, on a line between those that were learnt."""
+        lower = rows[low]
+        mixed: Floats = lower + part * (rows[low + 1] - lower)
+        return mixed
+
+    def _spread(self, hours: Ints, low: Ints, part: Floats) -> Floats:
+        """Look up quantiles of the error over its scale, on the same line."""
+        lower = self.spread[hours, low]
+        mixed: Floats = lower + part * (self.spread[hours, low + 1] - lower)
         return mixed
 
 
@@ -150,7 +214,7 @@ def fall_back(recent: Floats) -> Floats:
     return filled
 
 
-def learn_response(
+def learn_response(  # long: one lead after another, then what all of them share
     misses: Misses, use: NDArray[np.int64], step: float, reach: float = np.inf
 ) -> Response:
     """Learn corrections and quantiles from the misses of some days.
@@ -166,25 +230,43 @@ def learn_response(
     leads = np.asarray(LEADS) / step
     leads = leads[: int(np.searchsorted(leads, reach, side="right")) + 1]
     prior = believed()
-    chain = misses.missed[use]  # (d, per_day + reach)
-    features = misses.recent[:, use].reshape(len(WINDOWS), -1)
-    stride = max(1, features.shape[1] // _ORIGINS)
+    both = np.stack([misses.missed[use], misses.expected[use]])  # (2, d, per_day + reach)
+    widths = Widths.of(both[0, :, :per_day], both[1, :, :per_day], step)
+    recent = misses.recent[:, use].reshape(len(WINDOWS), -1)
+    stride = max(1, recent.shape[1] // _ORIGINS)
     # an odd stride visits every minute of the hour
-    origins = np.arange(0, features.shape[1], stride | 1)
+    origins = np.arange(0, recent.shape[1], stride | 1)
     day, slot = np.divmod(origins, per_day)
-    thinned = features[:, origins]
-    hours = ((np.arange(chain.shape[1]) % per_day) * HOURS // per_day).astype(np.uint8)
-    weights, spread = np.empty((len(leads), 3)), np.empty((HOURS, len(leads), len(LEVELS)))
+    thinned = recent[:, origins]
+    weights = np.empty((len(leads), 3))
+    grams, targets = np.empty((len(leads), FEATURES, FEATURES)), np.empty((len(leads), FEATURES))
+    seen = []
     for k, lead in enumerate(np.round(leads).astype(np.int64)):
-        at, target = looked_up(chain, day, slot + lead, per_day)
-        ok = ~np.isnan(target)
-        x, y = _picked(thinned, ok), target[ok]
+        _, (missed, expected) = looked_up(both, day, slot + lead, per_day)
+        ok = ~np.isnan(missed)
+        x, y = _picked(thinned, ok), missed[ok]
         weights[k] = _ridge(x, y, prior[k])
-        errors = y - weights[k] @ x
-        spread[:, k] = _quantiles(errors, hours[at[ok]])
-        if LEADS[k] >= _FAR:
-            spread[:, k, _UPPER:] = np.maximum(spread[:, k, _UPPER:], conformal(errors)[_UPPER:])
-    return Response(leads=leads, weights=weights, spread=spread)
+        correction = weights[k] @ x
+        on, at = np.divmod((origins + lead)[ok], per_day)
+        usual = widths.others[np.minimum(on, len(use) - 1), at]
+        told = features(usual, np.maximum(widths.top - expected[ok] - correction, 0.0), x)
+        errors = y - correction
+        grams[k], targets[k] = told @ told.T, told @ np.abs(errors)
+        seen.append((told, errors, at * HOURS // per_day))
+    scale = np.empty((len(leads), FEATURES + 2))
+    scale[:, :FEATURES] = scales_of(grams, targets)
+    spread = np.empty((HOURS, len(leads), len(LEVELS)))
+    for k, (told, errors, kinds) in enumerate(seen):
+        *scale[k, FEATURES:], wide = bounded(scale[k, :FEATURES], told, np.abs(errors))
+        spread[:, k] = unit_quantiles(errors / wide, kinds)
+    return Response(
+        leads=leads,
+        weights=weights,
+        scale=scale,
+        spread=spread,
+        usual=widths.usual,
+        top=widths.top,
+    )
 
 
 def looked_up(chain: Floats, row: Ints, at: Ints, per_day: int) -> tuple[Ints, Floats]:
@@ -194,18 +276,19 @@ def looked_up(chain: Floats, row: Ints, at: Ints, per_day: int) -> tuple[Ints, F
 
     Parameters
     ----------
-    chain : shape (d, per_day + reach), as `Misses.missed` and `Misses.expected`
+    chain : shape (..., d, per_day + reach), as `Misses.missed` and `Misses.expected`
     row, at : of shapes that go together
 
     Returns
     -------
     The slot within the row that knows it, and the value.
     """
-    inside = at < chain.shape[1]
+    inside = at < chain.shape[-1]
     beyond = np.where(inside, 0, (at - per_day) // per_day + 1)
     row, at = row + beyond, at - beyond * per_day
-    exists = row < len(chain)
-    return at, np.where(exists, chain[np.minimum(row, len(chain) - 1), at], np.nan)
+    exists = row < chain.shape[-2]
+    values = chain[..., np.minimum(row, chain.shape[-2] - 1), at]
+    return at, np.where(exists, values, np.nan)
 
 
 def believed() -> Floats:
@@ -235,34 +318,3 @@ def _picked(x: Floats, keep: NDArray[np.bool_]) -> Floats:
     """`x[:, keep]` at a third of its time, for columns that lie together."""
     picked: Floats = np.compress(keep, x.T, axis=0).T
     return picked
-
-
-def _quantiles(errors: Floats, kinds: NDArray[np.uint8]) -> Floats:
-    """Conformal quantiles by kind of hour, shape (HOURS, len(LEVELS)); small kinds are pooled."""
-    pooled = conformal(errors)
-    if not len(errors):
-        return np.broadcast_to(pooled, (HOURS, len(LEVELS)))
-    order = np.argsort(errors)
-    order = order[np.argsort(kinds[order], kind="stable")]  # kind by kind
-    count = np.bincount(kinds, minlength=HOURS)[:, None]
-    at = np.cumsum(count)[:, None] - count + _rank(count)
-    own = errors[order][np.minimum(at, len(errors) - 1)]
-    return np.where(count >= _SMALL, own, pooled)
-
-
-def conformal(errors: Floats) -> Floats:
-    """Quantiles `LEVELS` with the finite-sample correction of split conformal prediction.
-
-    The k-th smallest of n errors with k = ceil((n + 1) p), at most n (Lei et al. 2018).
-    """
-    n = np.int64(len(errors))
-    if n == 0:
-        return np.zeros(len(LEVELS))
-    ordered: Floats = np.sort(errors)[_rank(n)]
-    return ordered
-
-
-def _rank(count: Ints | np.int64) -> Ints:
-    """Where the quantiles of so many errors stand among them, from 0; at most the last."""
-    rank: Ints = np.minimum(np.ceil((count + 1) * _LEVELS).astype(np.int64), count) - 1
-    return rank

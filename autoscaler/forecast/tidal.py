@@ -13,7 +13,6 @@ from autoscaler.forecast.clock import DAY, wall_seconds
 from autoscaler.forecast.days import Days, by_day, trusted
 from autoscaler.forecast.kinds import PLAIN, Kinds
 from autoscaler.forecast.response import (
-    HOURS,
     WINDOWS,
     Misses,
     Response,
@@ -63,10 +62,7 @@ class Tidal:
         expected = self.week[slots].astype(np.float64)
         tail = trusted(newest_of(series, back))
         recent = self._recent(np.log(tail + self.shift) - expected[:back])
-        leads = np.arange(steps, dtype=np.float64)
-        z = expected[back:] + self.response.correction(recent, leads)
-        hours = (slots[back:] % per_day) * HOURS // per_day
-        spread = self.response.spreads(hours, leads)
+        z, spread = self.response.path(expected[back:], slots[back:] % per_day, recent)
         position = np.interp(levels, LEVELS, np.arange(len(LEVELS)))
         low = np.minimum(position.astype(np.int64), len(LEVELS) - 2)
         part = position - low

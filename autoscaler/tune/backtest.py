@@ -28,7 +28,8 @@ from autoscaler.forecast.ahead import (
 )
 from autoscaler.forecast.base import LEVELS
 from autoscaler.forecast.days import Days
-from autoscaler.forecast.response import HOURS, Misses, Response, learn_response, looked_up
+from autoscaler.forecast.response import Misses, Response, learn_response, looked_up
+from autoscaler.forecast.width import HOURS
 from autoscaler.model import Accuracy, Floats, Ints, Knowledge, Usual
 from autoscaler.policy import TidePolicy
 
@@ -158,9 +159,10 @@ class _Tide:
         recent = misses.recent[:, rows].reshape(len(misses.recent), -1)
         lead = np.array([float(steps)])
         z = expected.ravel() + self.response.correction(recent, lead)[0]
-        hours = np.tile((slot % per_day) * HOURS // per_day, len(rows))
-        spread = self.response.spreads(np.arange(HOURS), np.full(HOURS, lead[0]))[hours]
-        both: Floats = z + spread[:, [_MIDDLE, _HIGH]].T
+        at = np.tile(slot % per_day, len(rows))
+        wide = self.response.widths(z[None], at, recent, lead)[0]
+        spread = self.response.spreads(np.arange(HOURS), np.full(HOURS, lead[0]))
+        both: Floats = z + wide * spread[at * HOURS // per_day][:, [_MIDDLE, _HIGH]].T
         return both
 
 

@@ -16,8 +16,9 @@ from autoscaler.capacity import lead_time, replicas_for
 from autoscaler.forecast.base import LEVELS
 from autoscaler.forecast.days import Days
 from autoscaler.forecast.resolution import resolution
-from autoscaler.forecast.response import HOURS, Misses, Response, learn_response
+from autoscaler.forecast.response import Misses, Response, learn_response
 from autoscaler.forecast.tidal import GROWTH
+from autoscaler.forecast.width import HOURS
 from autoscaler.model import Floats, Ints
 from autoscaler.policy import TidePolicy
 from autoscaler.reactive import PlainHpa
@@ -208,17 +209,19 @@ class Judge:
             np.r_[ordered, np.linspace(self._lead, self.reach, _KEPT_LEADS).astype(np.int64)]
         )
         away = leads.astype(np.float64)
-        corrections = response.correction(recent, away)
+        z = response.correction(recent, away).reshape(len(leads), len(block), per_day)
+        for k, lead in enumerate(leads):
+            z[k] += expected[:, lead : lead + per_day]
+        at = (leads[:, None, None] + slots) % per_day
+        wide = response.widths(z, at, misses.recent[:, block], away)
         kinds = np.tile(np.arange(HOURS), len(leads))
         spreads = response.spreads(kinds, np.repeat(away, HOURS)).reshape(len(leads), HOURS, -1)
-        for lead, correction, by_kind in zip(leads, corrections, spreads, strict=True):
-            z = expected[:, lead : lead + per_day] + correction.reshape(len(block), per_day)
-            hours = ((slots + lead) % per_day) * HOURS // per_day
-            spread = np.take(by_kind.T, hours, axis=1)  # a row for each level
-            np.maximum(keep, z + spread[median], out=keep)
-            if lead <= self._lead:
+        for k, by_kind in enumerate(spreads):
+            spread = np.take(by_kind.T, at[k, 0] * HOURS // per_day, axis=1)  # a row for each level
+            np.maximum(keep, z[k] + spread[median] * wide[k], out=keep)
+            if leads[k] <= self._lead:
                 for i, column in enumerate(columns):
-                    np.maximum(order[i], z + spread[column], out=order[i])
+                    np.maximum(order[i], z[k] + spread[column] * wide[k], out=order[i])
         cap = self.caps(misses.rows[block])
         capacity = self.service.capacity
 

@@ -187,7 +187,12 @@ class TestThePriceOfLateness:
     def test_what_is_chosen_by_a_higher_price_covers_more(self):
         given = restless()
         dear, usual, cheap = (
-            learn(policy(price={"perPercentLate": price}), given, NOW, shapes=FAST)
+            learn(
+                policy(price={"perPercentLate": price}, forecast={"use": "ahead"}),
+                given,
+                NOW,
+                shapes=FAST,
+            )
             for price in (30, 1, 0.03)
         )
         assert cheap.cover < usual.cover < dear.cover

@@ -55,6 +55,24 @@ def test_the_day_is_drawn_by_whoever_knows_it_a_day_ahead(given, names):
     assert fitted.tidal.name in names
 
 
+@pytest.mark.parametrize(
+    ("others", "drawn"),
+    [
+        ({"profile": 0.5, "yesterday": 0.45, "no-tide": 1.0}, "profile"),
+        ({"profile": 0.5, "yesterday": 0.3, "no-tide": 1.0}, "yesterday"),
+        ({"profile": 1.2, "yesterday": 0.95, "no-tide": 1.0}, "no-tide"),
+        ({"profile": 1.2, "yesterday": 0.6, "no-tide": 1.0}, "yesterday"),
+        ({"yesterday": 0.95, "no-tide": 1.0}, "no-tide"),
+    ],
+)
+def test_only_what_is_clearly_better_draws_in_place_of_the_profile(lesson, others, drawn):
+    """In a week or two, some shape misses by a little less than the profile by chance."""
+    shape, misses = lesson.learnt["no-tide"]
+    missed = np.ones_like(misses.missed)
+    learnt = {name: (shape, replace(misses, missed=size * missed)) for name, size in others.items()}
+    assert replace(lesson, learnt=learnt).draws() == drawn
+
+
 def test_a_shape_that_is_pinned_draws_its_own_day():
     lesson = study(policy(), tide(14), NOW, shapes=FAST)
     pinned = Candidate(forecaster="no-tide", rule=0.95)
