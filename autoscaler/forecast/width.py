@@ -27,6 +27,7 @@ _AROUND = 1800.0  # seconds to each side over which the usual miss at a clock ti
 _STEPS = 40  # of a regression
 _LEAST = 0.2  # of the mean |error|: no scale is smaller
 _TINY = 1e-12
+_BLOCK = 32  # errors whose weights are summed at once
 _KERNEL = 2.0  # hours: how far off hours lend their tails
 _EVERYWHERE = 0.1  # weight of those that are far off
 _LEVELS = np.asarray(LEVELS)
@@ -92,23 +93,29 @@ def unit_quantiles(errors: Floats, kinds: Ints) -> Floats:
     if not n:
         return np.zeros((HOURS, len(LEVELS)))
     order = np.argsort(errors)
-    ordered = errors[order]
-    one = np.zeros((HOURS, n))
-    one[kinds[order], np.arange(n)] = 1.0
-    reached = _LENT @ np.cumsum(one, axis=1)
-    found = np.empty((HOURS, len(LEVELS)))
-    for kind, weight in enumerate(reached):
-        at = np.searchsorted(weight, _LEVELS * weight[-1] * (1 + 1 / n) - 1e-9)
-        found[kind] = ordered[np.minimum(at, n - 1)]
+    blocks = -(-n // _BLOCK)
+    of = np.full(blocks * _BLOCK, HOURS)  # what fills the last block weighs nothing
+    of[:n] = kinds[order]
+    cell = np.repeat(np.arange(blocks) * (HOURS + 1), _BLOCK) + of
+    counts = np.bincount(cell, minlength=blocks * (HOURS + 1)).reshape(blocks, HOURS + 1)
+    sums = np.zeros((blocks + 1, HOURS))
+    np.cumsum(counts @ _LENT.T, axis=0, out=sums[1:])
+    wanted = _LEVELS[:, None] * sums[-1] * (1 + 1 / n) - 1e-9  # (levels, HOURS)
+    # a running sum of all weights is looked up: first in which block, then where in it
+    block = np.minimum((sums[1:, None] < wanted).sum(axis=0), blocks - 1)
+    inside = _LENT[np.arange(HOURS)[:, None], of.reshape(blocks, _BLOCK)[block]]
+    reached = sums[block, np.arange(HOURS)][..., None] + np.cumsum(inside, axis=-1)
+    at = block * _BLOCK + (reached < wanted[..., None]).sum(axis=-1)
+    found: Floats = errors[order][np.minimum(at, n - 1)].T
     return found
 
 
 def _lent() -> Floats:
-    """Weight of the errors of each kind of hour around each, shape (HOURS, HOURS)."""
+    """Weight of the errors of each kind of hour around each, and of none, (HOURS, HOURS + 1)."""
     kinds = np.arange(HOURS)
     apart = np.abs((kinds[:, None] - kinds + HOURS // 2) % HOURS - HOURS // 2) * 24.0 / HOURS
-    lent: Floats = np.exp(-0.5 * (apart / _KERNEL) ** 2) + _EVERYWHERE
-    return lent
+    lent = np.exp(-0.5 * (apart / _KERNEL) ** 2) + _EVERYWHERE
+    return np.column_stack([lent, np.zeros(HOURS)])
 
 
 _LENT = _lent()
