@@ -27,6 +27,7 @@ _AROUND = 1800.0  # seconds to each side over which the usual miss at a clock ti
 _STEPS = 40  # of a regression
 _LEAST = 0.2  # of the mean |error|: no scale is smaller
 _TINY = 1e-12
+_NONE = 1e-6  # of a scale: a rounding, and no error
 _BLOCK = 32  # errors whose weights are summed at once
 _KERNEL = 2.0  # hours: how far off hours lend their tails
 _EVERYWHERE = 0.1  # weight of those that are far off
@@ -106,8 +107,27 @@ def unit_quantiles(errors: Floats, kinds: Ints) -> Floats:
     inside = _LENT[np.arange(HOURS)[:, None], of.reshape(blocks, _BLOCK)[block]]
     reached = sums[block, np.arange(HOURS)][..., None] + np.cumsum(inside, axis=-1)
     at = block * _BLOCK + (reached < wanted[..., None]).sum(axis=-1)
-    found: Floats = errors[order][np.minimum(at, n - 1)].T
-    return found
+    return _own_side(errors[order][np.minimum(at, n - 1)].T, errors, kinds)
+
+
+def _own_side(lent: Floats, errors: Floats, kinds: Ints) -> Floats:
+    """Keep quantiles of an hour in which often nothing is missed on the side on which its own lie.
+
+    Where so much of its own errors is none that a quantile is, it stays none: by day there is noise,
+    but at night nobody comes, and whoever lets the last replica go must know that.
+    """
+    none = np.abs(errors) <= _NONE
+    if not none.any():
+        return lent
+    count, below, idle = (
+        np.bincount(kinds[of], minlength=HOURS)[:, None]
+        for of in (slice(None), errors < -_NONE, none)
+    )
+    rank = np.minimum(np.ceil((count + 1) * _LEVELS), count)
+    sided = np.where(rank <= below, np.minimum(lent, 0.0), np.maximum(lent, 0.0))
+    sided[(rank > below) & (rank <= below + idle)] = 0.0
+    kept: Floats = np.where(idle > 0, sided, lent)
+    return kept
 
 
 def _lent() -> Floats:

@@ -80,10 +80,23 @@ class TestTails:
     def test_nothing_seen_is_no_width(self):
         assert not unit_quantiles(np.empty(0), np.empty(0, dtype=np.int64)).any()
 
-    @examples(st.integers(1, 200), st.integers(0, 2**32 - 1))
-    def test_quantiles_rise(self, count, seed):
+    def test_an_hour_in_which_nobody_comes_is_lent_nothing(self):
+        rng = np.random.default_rng(2)
+        kinds = np.repeat(np.arange(HOURS), 400)
+        errors = np.where(kinds < 3, rng.choice([-1e-12, 0.0, 1e-12], len(kinds)), 0.0)
+        errors = np.where(kinds >= 3, rng.normal(0, 1, len(kinds)), errors)
+        errors[:10] = 1.0  # one in forty of the first hour
+        found = unit_quantiles(errors, kinds)
+        assert not found[1:3].any()
+        assert not found[0, : LEVELS.index(0.95) + 1].any()
+        assert (found[0, LEVELS.index(0.98) :] > 0.9).all()
+        assert (found[3:, LEVELS.index(0.8)] > 0.5).all()
+
+    @examples(st.integers(1, 200), st.floats(0, 1), st.integers(0, 2**32 - 1))
+    def test_quantiles_rise(self, count, idle, seed):
         rng = np.random.default_rng(seed)
-        found = unit_quantiles(rng.standard_t(2, count), rng.integers(0, HOURS, count))
+        errors = rng.standard_t(2, count) * (rng.uniform(size=count) >= idle)
+        found = unit_quantiles(errors, rng.integers(0, HOURS, count))
         assert (np.diff(found, axis=1) >= 0).all()
 
 
