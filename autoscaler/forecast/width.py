@@ -113,8 +113,8 @@ def unit_quantiles(errors: Floats, kinds: Ints) -> Floats:
 def _own_side(lent: Floats, errors: Floats, kinds: Ints) -> Floats:
     """Keep quantiles of an hour in which often nothing is missed on the side on which its own lie.
 
-    Where so much of its own errors is none that a quantile is, it stays none: by day there is noise,
-    but at night nobody comes, and whoever lets the last replica go must know that.
+    Where so much of its own errors is none that a quantile is, it stays none: by day there is
+    noise, but at night nobody comes, and whoever lets the last replica go must know that.
     """
     none = np.abs(errors) <= _NONE
     if not none.any():
