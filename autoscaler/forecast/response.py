@@ -72,7 +72,7 @@ class Response:
     weights : shape (k, 3), of the mean misses over `WINDOWS`
     scale : shape (k, 10), weights of what widens errors (`width.features`), least and most
     spread : shape (HOURS, k, len(LEVELS)), quantiles of what remains, over its scale
-    usual : shape (per_day,), usual |miss| at each slot of the day
+    usual : shape (per_day,), float16, usual |miss| at each slot of the day
     top : largest z that was expected
     """
 
@@ -80,7 +80,7 @@ class Response:
     weights: Floats
     scale: Floats
     spread: Floats
-    usual: NDArray[np.float32]
+    usual: NDArray[np.float16]
     top: float
 
     def correction(self, recent: Floats, leads: Floats) -> Floats:

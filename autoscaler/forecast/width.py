@@ -40,12 +40,12 @@ class Widths:
 
     Attributes
     ----------
-    usual : shape (per_day,), float32, usual |miss| at each slot of the day
+    usual : shape (per_day,), float16, usual |miss| at each slot of the day
     others : shape (d, per_day), the same of all other days than one
     top : largest z that was expected
     """
 
-    usual: NDArray[np.float32]
+    usual: NDArray[np.float16]
     others: Floats
     top: float
 
@@ -60,7 +60,7 @@ class Widths:
         others = (total - near) / (days - 1) if days > 1 else np.full(near.shape, mean)
         seen = expected[~np.isnan(expected)]
         return cls(
-            usual=(total / max(days, 1)).astype(np.float32),
+            usual=(total / max(days, 1)).astype(np.float16),
             others=others,
             top=float(seen.max(initial=-np.inf)),
         )
