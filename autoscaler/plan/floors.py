@@ -106,13 +106,13 @@ def make(  # long: two paths, the one that decides and the calm one that is told
     first = floor if least is None else max(floor, int(least[: ahead + 1].max()))
     # as `outlook` draws it, so that it does not turn with the noise of every cycle: what is
     # ordered again within the break-even is kept, and what was wanted is let go slowly
-    held = _held(() if memory is None else memory.wanted, first, present, after, need)
     calm = _kept(need, np.maximum(need.keep, need.order), lead, break_even, least)
     if least is not None:
         order = _ordered(need, lead, least)
-    path = follow(int(held[0]), order, calm)
+    past = [] if memory is None else _held(memory.wanted, first, present, after, need)
+    path = follow(max([first, *(held for _, held in past)]), order, calm)
     path[0] = first
-    path = np.maximum(largest_behind(path, steps_ahead(after, need.step)), held)
+    path = _released(path, past, steps_ahead(after, need.step))
     return Plan(
         floor=floor,
         lead=lead,
@@ -121,17 +121,27 @@ def make(  # long: two paths, the one that decides and the calm one that is told
     )
 
 
-def _held(wanted: tuple[Wanted, ...], first: int, present: int, after: float, need: Need) -> Ints:
-    """Say what a slow release keeps of floors that were wanted before, shape (h,)."""
-    held = np.zeros(len(need.order), dtype=np.int64)
-    held[0] = first
-    for past in wanted:
-        until = int((past.at + after - need.start) / need.step)
-        if until >= 0:
-            until = min(until, len(held) - 1)
-            held[until] = max(held[until], min(past.floor, present))
-    behind: Ints = np.maximum.accumulate(held[::-1])[::-1]
-    return behind
+def _held(
+    wanted: tuple[Wanted, ...], first: int, present: int, after: float, need: Need
+) -> list[tuple[int, int]]:
+    """List what a slow release keeps of floors above `first`: up to which step, and how many."""
+    return [
+        (until, min(past.floor, present))
+        for past in wanted
+        if min(past.floor, present) > first
+        and (until := int((past.at + after - need.start) / need.step)) >= 0
+    ]
+
+
+def _released(path: Ints, past: list[tuple[int, int]], after: int) -> Ints:
+    """Let go slowly what falls along a path, and what was wanted before it."""
+    if not past and (path[1:] >= path[:-1]).all():
+        return path
+    released = largest_behind(path, after)
+    for until, held in past:
+        kept = released[: until + 1]
+        np.maximum(kept, held, out=kept)
+    return released
 
 
 def changes_of(path: Ints, start: float, step: float) -> tuple[Change, ...]:
