@@ -129,7 +129,7 @@ def _held(
         (until, min(past.floor, present))
         for past in wanted
         if min(past.floor, present) > first
-        and (until := int((past.at + after - need.start) / need.step)) >= 0
+        and (until := math.floor((past.at + after - need.start) / need.step)) >= 0
     ]
 
 

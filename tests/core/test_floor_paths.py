@@ -161,6 +161,13 @@ def test_the_next_change_knows_the_slow_release():
     assert found == [(540.0, 6), (600.0, 2)]
 
 
+def test_the_next_change_is_none_that_the_slow_release_has_just_let_through():
+    """Cycles run within a step: what was wanted 640 s ago ended 40 s before the step began."""
+    memory = Memory(wanted=(Wanted(at=-640.0, floor=9), Wanted(at=-580.0, floor=2)))
+    plan = make(9, need(np.full(STEPS, 2)), LEAD, BREAK_EVEN, after=600.0, memory=memory)
+    assert (plan.floor, plan.changes) == (2, ())
+
+
 @examples(paths, paths, st.integers(0, 12), st.integers(0, 3))
 def test_a_higher_order_quantile_never_gives_a_lower_path(order, keep, present, more):
     keep = np.resize(keep, len(order))
