@@ -47,7 +47,7 @@ def levelled(series: Series, events: tuple[EventWindow, ...]) -> Series:
     (against next to nothing everything is huge), its minutes are unknown as those of any event.
     """
     recurring = [e for e in events if e.recurring and e.factor != 1 and e.start <= series.end]
-    touched = [event for event in recurring if event.start < series.end]
+    touched = [e for e in recurring if e.start < series.end and e.end > series.start]
     if not touched or not len(series):
         return series
     lasting = _lasting(recurring, series.end)

@@ -104,6 +104,17 @@ class TestSeries:
         left = levelled(given, dates.events(always.spec, now, 600.0))
         np.testing.assert_allclose(left.values[-300:], given.values[-300:] / 1.25)
 
+    @pytest.mark.parametrize(
+        ("day", "divided"),
+        [({"from": "00:00", "to": "00:00"}, 1.25), ({"from": "22:00", "to": "00:30"}, 1.0)],
+    )
+    def test_windows_that_ended_before_the_history_begins_do_nothing(self, day, divided):
+        now = NOW + DAY + 4 * HOUR
+        given = regular(tide(3 / 24, now), now)[0]
+        of = policy(recurring=[{"name": "x", **day, "factor": 1.25}]).spec
+        left = levelled(given, dates.events(of, now, 600.0))
+        np.testing.assert_allclose(left.values, given.values / divided)
+
     def test_what_ended_beside_one_that_lasts_stays_unknown(self):
         given = self.series(1.0)
         day = EventWindow("day", NOON - 4 * HOUR, NOON + HOUR, 2.0, recurring=True)
