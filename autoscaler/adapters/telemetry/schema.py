@@ -205,7 +205,7 @@ def advice_of(document: Mapping[str, Any]) -> Advice:
     """Undo `advice_document`."""
     return Advice(
         **{name: _value(document[name]) for name in _ADVICE},
-        reached=tuple(document["reached"]),
+        reached=tuple(document.get("reached", ())),  # records before it had no such field
         now=_running(document["now"]),
         ours=tuple(map(_running, document["ours"])),
         alone=tuple(map(_running, document["alone"])),
