@@ -11,6 +11,7 @@ from autoscaler.forecast import FAST
 from autoscaler.replay.doubt import Daily
 from autoscaler.schema.candidates import AHEAD
 from autoscaler.tune.evidence import BLIND, CALM, ENOUGH, WORTHWHILE, saved
+from autoscaler.tune.learn import choose
 from autoscaler.tune.lesson import study
 from tests.core.given import NOW, history, policy, tide
 
@@ -101,3 +102,19 @@ def test_on_a_week_the_usual_one_stands():
     lesson, best = learnt(tide(8))
     assert lesson.replayed < ENOUGH
     assert best.forecaster == AHEAD
+
+
+@pytest.mark.parametrize(("flash", "stays"), [(1.0, True), (1.5, False)])
+def test_what_stands_on_evidence_gives_way_once_its_requests_come_late(flash, stays):
+    """Twenty minutes of half as much again on one of ten days, which nobody foresaw."""
+    given = tide(14)
+    values = given.demand.values.copy()
+    values[round(11.6 * 1440) :][:20] *= flash
+    lesson, _ = learnt(history(given.demand.times, values))
+    bold = min((of for of in lesson.scores if of.forecaster == AHEAD), key=lambda of: of.rule)
+    trial = lesson.trial_of(bold)
+    found = lesson.judge.daily(trial, trial.rows)
+    assert bool(found.late.sum() <= CALM * found.came.sum()) is stays
+    chosen, _ = choose(lesson, policy().spec.forecast.candidate, standing=str(bold))
+    assert (chosen == bold) is stays
+    assert stays or round(chosen.rule, 1) == 23.4
