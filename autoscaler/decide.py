@@ -69,7 +69,7 @@ def decide(  # long: the order of the stages, on one page
         series=series,
         forecast=forecast,
         need=need,
-        plan=planned,
+        plan=plan.within(planned, floor, *ground.bounds),
         reasons=(*reasons, *why, *held, *capped, *plan.starting(spec, ground.moves(floor), lead)),
         doubts=ground.doubts,
         memory=remember.decided(memory, spec.mode, floor),

@@ -68,6 +68,13 @@ class Ground:
         most = self.policy.spec.floor.max
         return self.target.ceiling if most is None else most
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Lowest and highest floor that may stand, whatever is wanted; the second wins."""
+        raises = self.policy.spec.mode is Mode.RAISE_ONLY
+        least = max(self.lowest, self.original) if raises else self.lowest
+        return least, min(self.maximum, self.target.ceiling)
+
 
 Guard = Callable[[int, Ground], tuple[int, Reason | None]]
 

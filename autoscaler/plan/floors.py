@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -148,6 +149,24 @@ def changes_of(path: Ints, start: float, step: float) -> tuple[Change, ...]:
     """Moments at which a path changes, its first floor left out."""
     at = np.flatnonzero(path[1:] != path[:-1]) + 1
     return tuple(Change(at=start + int(i) * step, floor=int(path[i])) for i in at)
+
+
+def within(plan: Plan | None, floor: int, least: int, most: int) -> Plan | None:
+    """Give a plan whose changes are those of a floor that stays within its bounds.
+
+    Parameters
+    ----------
+    floor : that stands from now on, after all guards
+    least, most : bounds; the second wins
+    """
+    if plan is None:
+        return None
+    told: list[Change] = []
+    for change in plan.changes:
+        bounded = min(max(change.floor, least), most)
+        if bounded != (told[-1].floor if told else floor):
+            told.append(change if bounded == change.floor else replace(change, floor=bounded))
+    return plan if (changes := tuple(told)) == plan.changes else replace(plan, changes=changes)
 
 
 def _reasons(need: Need, lead: float, floor: int, break_even: float) -> tuple[Reason, ...]:

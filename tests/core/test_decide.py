@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -185,6 +186,20 @@ def test_a_ceiling_below_the_minimum_wins():
     calm = seen(flat(3.0), floor=5, ceiling=7)
     decision = decide(policy(floor={"min": 9}), calm, knowledge(), remembered(5), NOW)
     assert (decision.uncapped, decision.floor) == (9, 7)
+
+
+@pytest.mark.parametrize("spec", [{"floor": {"min": 7, "max": 9}}, {"floor": {"min": 12}}, {}])
+def test_the_next_change_is_one_that_may_come(spec):
+    """Over a day's rise and fall between some 3 and 12; without a minimum, the floor found."""
+    for hour in range(24):
+        now = NOW + hour * HOUR
+        here = seen(tide(14, now), floor=6, ceiling=11)
+        decision = decide(policy(**spec), here, knowledge(), remembered(6, now), now)
+        least = spec.get("floor", {}).get("min", 6)
+        most = spec.get("floor", {}).get("max", 11)
+        told = [decision.floor, *(change.floor for change in decision.plan.changes)]
+        assert all(min(least, most) <= floor <= most for floor in told)
+        assert all(one != two for one, two in pairwise(told))
 
 
 class TestEvents:

@@ -10,7 +10,15 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from autoscaler.model import Memory, Need, Wanted
-from autoscaler.plan import follow, horizon, largest_ahead, largest_behind, make, path_of
+from autoscaler.plan import (
+    follow,
+    horizon,
+    largest_ahead,
+    largest_behind,
+    make,
+    path_of,
+    within,
+)
 
 paths = st.lists(st.integers(0, 9), min_size=1, max_size=60).map(np.array)
 
@@ -166,6 +174,19 @@ def test_the_next_change_is_none_that_the_slow_release_has_just_let_through():
     memory = Memory(wanted=(Wanted(at=-640.0, floor=9), Wanted(at=-580.0, floor=2)))
     plan = make(9, need(np.full(STEPS, 2)), LEAD, BREAK_EVEN, after=600.0, memory=memory)
     assert (plan.floor, plan.changes) == (2, ())
+
+
+def test_changes_stay_within_the_bounds_of_the_floor():
+    """A fall below the minimum never comes, and of a rise only what the maximum lets stand."""
+    of = need(np.r_[np.full(15, 5), np.full(STEPS - 15, 9)], np.full(STEPS, 2))
+    plan = make(5, of, LEAD, BREAK_EVEN)
+    told = [(change.at, change.floor) for change in plan.changes]
+    assert told == [(540.0, 9)]
+    for least, most, left in ((1, 20, told), (6, 8, [(540.0, 8)]), (9, 20, []), (9, 7, [])):
+        floor = min(max(plan.floor, least), most)
+        found = within(plan, floor, least, most)
+        assert [(change.at, change.floor) for change in found.changes] == left
+    assert within(None, 5, 1, 9) is None
 
 
 @examples(paths, paths, st.integers(0, 12), st.integers(0, 3))
