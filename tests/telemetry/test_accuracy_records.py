@@ -10,6 +10,7 @@ import pytest
 
 from autoscaler.adapters.telemetry.reader import iterate
 from autoscaler.adapters.telemetry.replay import Replayer
+from autoscaler.adapters.telemetry.schema import advice_document, advice_of
 from autoscaler.adapters.telemetry.writer import RecordWriter
 from autoscaler.cli import accuracyshown
 from autoscaler.cli.dayahead import look_ahead
@@ -111,3 +112,12 @@ def test_who_loses_to_last_week_says_so_where_people_look() -> None:
     assert lines[-1].startswith(f"{Code.WORSE_THAN_LAST_WEEK}: the same time last week")
     never = accuracyshown.live_line(replace(known, usual=None), Live())
     assert "not judged" in never
+
+
+def test_an_advice_recorded_before_floors_were_told_by_day_is_read() -> None:
+    advice = learn(policy(), tide(9), NOW, shapes=FAST).advice
+    assert advice is not None
+    document = advice_document(advice)
+    assert advice_of(document).reached == advice.reached != ()
+    del document["reached"]
+    assert advice_of(document).reached == ()

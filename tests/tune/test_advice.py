@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 
 from autoscaler.adapters.kubernetes.above import above_of
 from autoscaler.adapters.kubernetes.advised import advised
-from autoscaler.adapters.telemetry.schema import (
-    advice_document,
-    advice_of,
-    knowledge_document,
-    text,
-)
+from autoscaler.adapters.telemetry.schema import knowledge_document, text
 from autoscaler.cli.advised import Stands, document_of, lines_of
 from autoscaler.cli.dayahead import look_ahead
 from autoscaler.forecast import FAST
@@ -314,12 +309,6 @@ class TestTold:
         assert len(document["alone"]) == len(ALONE)
         young = learn(policy(), tide(0.5), NOW, shapes=FAST)
         assert knowledge_document(young)["advice"] is None
-
-    def test_records_before_floors_were_told_by_day_are_read(self):
-        advice = knowledge_of().advice
-        document = advice_document(advice)
-        del document["reached"]
-        assert advice_of(document).reached == ()
 
 
 class TestAbove:
