@@ -38,7 +38,7 @@ _DATED = (
     "`t` counts seconds and dates nothing: the first row is put on Mon 1 Jan 2024 00:00 UTC; name "
     "the column `timestamp` to have its dates, by which events and weekdays are found"
 )
-_NO_DATE = "out of range"  # of a month or a day: a date that does not exist
+_NO_DATE = ("out of range", "must be in")  # of a month, a day, an hour: there is no such date
 LONGEST_HOLE, _SLOTS = 600.0, 3  # seconds, and slots, that a missing row may be bridged over
 Within = Literal["linear", "hold"]
 Per = Literal["slot", "second"]
@@ -214,7 +214,8 @@ def _numbers(
         except (ValueError, IndexError) as error:
             if row:
                 said = f"line {line}: {','.join(row)[:60]!r} has no time and number"
-                refused.append(f"{said} ({error})" if _NO_DATE in str(error) else said)
+                none = any(words in str(error) for words in _NO_DATE)
+                refused.append(f"{said} ({error})" if none else said)
             continue
         if not math.isfinite(number) or not math.isfinite(at):
             refused.append(f"line {line}: {number} is not a finite number")

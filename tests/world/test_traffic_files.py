@@ -90,6 +90,14 @@ def test_a_date_that_does_not_exist_is_told_as_such(tmp_path):
     )
 
 
+@pytest.mark.parametrize("date", ["2026-13-01", "2026-02-29", "2026-02-28T25:00"])
+def test_of_a_date_that_does_not_exist_the_reason_is_told(tmp_path, date):
+    text = f"timestamp,value\n2026-02-27,1\n2026-02-28,1\n{date},1\nnoon,1\n"
+    said = read_traffic(file(tmp_path, text)).remarks(5)
+    assert said[0].startswith(f"line 4: '{date},1' has no time and number (")
+    assert said[1] == "line 5: 'noon,1' has no time and number"
+
+
 def test_dates_that_are_called_seconds_are_told(tmp_path):
     rows = "1793491200,60\n1793491260,60\n"
     dateless = read_traffic(file(tmp_path, "t,value\n" + rows))
