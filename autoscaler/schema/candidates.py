@@ -87,6 +87,14 @@ def candidate_of(name: str) -> Candidate:
     return Candidate(forecaster=forecaster, rule=value)
 
 
+def forecaster_of(name: str) -> str:
+    """Forecaster in the name of a candidate that was chosen, whose rule nobody need be able to pin.
+
+    On a short history the usual quantile of an extreme price is ordered on, beyond those.
+    """
+    return name.partition("@")[0]
+
+
 def _near(name: str) -> str:
     from autoscaler.schema.problems import nearest  # noqa: PLC0415  # only for an error
 

@@ -21,7 +21,7 @@ from autoscaler.model import History, Knowledge, Memory
 from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.schema.calendar import number_of
-from autoscaler.schema.candidates import candidate_of
+from autoscaler.schema.candidates import forecaster_of
 from autoscaler.tune.evidence import ENOUGH
 from autoscaler.tune.learn import learn
 from autoscaler.tune.standing import Standing, refit
@@ -113,7 +113,7 @@ def choosing(policy: TidePolicy, standing: Standing, now: float) -> bool:
     if standing.doubted or choice.at > now or choice.days <= FEW:
         return True
     pinned = policy.spec.forecast.candidate
-    if not pinned.open and candidate_of(choice.name).forecaster != pinned.forecaster:
+    if not pinned.open and forecaster_of(choice.name) != pinned.forecaster:
         return True  # the history was too short for what is pinned
     before, tonight = (_night(policy, moment) for moment in (choice.at, now))
     if choice.days < ENOUGH:

@@ -23,7 +23,7 @@ from autoscaler.forecast.response import misses_of
 from autoscaler.forecast.tidal import MOST_DAYS, Tidal, days_of
 from autoscaler.model import Accuracy, Advice, Choice, Fitted, History, Knowledge, Usual
 from autoscaler.policy import Spec, TidePolicy
-from autoscaler.schema.candidates import candidate_of
+from autoscaler.schema.candidates import forecaster_of
 from autoscaler.tune.advice import renewed
 from autoscaler.tune.judge import Judge
 from autoscaler.tune.learn import tide_of
@@ -92,7 +92,7 @@ def refit(
 def _fitted(spec: Spec, choice: Choice, days: Days, near: int) -> Fitted:
     """Fit what was chosen, as the choice did."""
     return fitted_of(
-        candidate_of(choice.name).forecaster, choice.drawn, days, near,
+        forecaster_of(choice.name), choice.drawn, days, near,
         lambda name: _tidal(name, days, near), lambda: tables_for(spec, days),
     )  # fmt: skip
 

@@ -15,9 +15,10 @@ from autoscaler.forecast import ALL, FAST
 from autoscaler.model import Code, Memory
 from autoscaler.schema import candidates
 from autoscaler.schema.candidates import Candidate, CandidateUnknown, candidate_of
-from autoscaler.tune import learn, standing_of
+from autoscaler.tune import learn, standing_of, tonight
 from autoscaler.tune.lesson import study
-from tests.core.given import NOW, policy, remembered, restless, seen, tide
+from autoscaler.tune.nights import FEW
+from tests.core.given import DAY, NOW, policy, remembered, restless, seen, tide
 from tests.policy.making import with_spec
 
 
@@ -143,6 +144,17 @@ class TestStanding:
     def test_a_name_that_is_none_any_more_is_no_obstacle(self):
         known = learn(policy(), tide(8), NOW, shapes=FAST, standing="prophet@0.9")
         assert known.choice.name == known.choice.best
+
+    @pytest.mark.parametrize("price", [0.01, 100])
+    def test_the_usual_quantile_of_an_extreme_price_is_fitted_again(self, price):
+        """It lies beyond what may be pinned; on a week `last-week` was replayed on no day."""
+        of = policy(price={"perPercentLate": price}, forecast={"use": "last-week"})
+        known = learn(of, tide(8), NOW, shapes=FAST)
+        assert known.choice.days > FEW
+        again = tonight(
+            of, tide(9, NOW + DAY), NOW + DAY, standing_of(known, Memory()), shapes=FAST
+        )
+        assert again.choice.name.startswith("last-week@")
 
     def test_a_pin_is_stronger(self):
         known = learn(pinned("profile@0.9"), tide(8), NOW, shapes=FAST, standing="no-tide@0.9")
