@@ -18,6 +18,9 @@ from autoscaler.replay.service import Service
 
 DRAWS = 2000
 
+SEED = 0
+"""Of the draws on which a choice stands: the same past gives the same choice."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:

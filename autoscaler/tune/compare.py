@@ -28,6 +28,7 @@ from autoscaler.replay import (
     score_of,
 )
 from autoscaler.replay.doubt import (
+    SEED,
     Daily,
     Interval,
     Intervals,
@@ -38,7 +39,7 @@ from autoscaler.replay.doubt import (
 )
 from autoscaler.schema.candidates import Candidate
 from autoscaler.tune.judge import Judge
-from autoscaler.tune.lesson import SEED, WORTH, Lesson
+from autoscaler.tune.lesson import WORTH, Lesson
 
 RELEASES = (300.0, 600.0, 1800.0, 3600.0)
 """Seconds of slow release that are replayed beside the policy's own."""

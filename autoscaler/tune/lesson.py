@@ -34,11 +34,11 @@ from autoscaler.forecast.response import Misses, misses_of
 from autoscaler.forecast.tidal import MOST_DAYS, Tidal, days_of
 from autoscaler.model import Fitted, History, Series
 from autoscaler.policy import Spec, TidePolicy
-from autoscaler.replay.doubt import ratios
+from autoscaler.replay.doubt import SEED, ratios
 from autoscaler.schema.candidates import AHEAD, Candidate
 from autoscaler.schema.price import usual_level
 from autoscaler.tune.covering import Tried, covers_at, try_all
-from autoscaler.tune.evidence import BLIND, ENOUGH, saved
+from autoscaler.tune.evidence import BLIND, ENOUGH, WORTHWHILE, saved
 from autoscaler.tune.judge import ORDER_LEVELS, Judge, Trial
 
 _LOG = logging.getLogger(__name__)
@@ -56,9 +56,6 @@ NOISE, WORTH = 0.05, 0.01
 """The best takes the place of what stands when it is better by that part of the score in all but
 that share of bootstrap draws. A change in a hundred days in place of one in thirteen, at the same
 score within 0.6 % (the same services)."""
-
-SEED = 0
-"""Of the draws of days: the same past gives the same choice."""
 
 CLEARLY = 0.75
 """Share of the profile's mean miss a day ahead below which another shape draws the days instead.
@@ -122,7 +119,11 @@ class Lesson:
         shared = np.intersect1d(ours.rows, theirs.rows)
         mine, other = (self.judge.daily(trial, shared) for trial in (ours, theirs))
         found = ratios(other, mine, self.judge.service.price, seed=SEED)
-        drawn = {of: self.drawn[of] - math.log(self.scores[of]) for of in (one, best)}
+        # what a bolder candidate must save is asked once, where the best is found
+        drawn = {
+            of: max(self.drawn[of] - math.log(self.scores[of]) - WORTHWHILE, 0.0)
+            for of in (one, best)
+        }
         gained = np.log(found) + drawn[one] - drawn[best]
         return not len(found) or float(np.quantile(gained, NOISE)) <= WORTH
 

@@ -40,8 +40,8 @@ wait for each other."""
 
 WEEK = 7
 """Nights after which all candidates are compared again. A choice on fewer than `ENOUGH` days stands
-for as many nights as days were replayed for it, and no longer than until there are enough: a
-bolder candidate may then be taken."""
+until there are enough: a bolder candidate may then be taken. A night longer than are missing, since
+of a service's first days half are not replayed."""
 
 FEW = 2
 """Replayed days up to which every fit compares all: the first five days of a service, whose every
@@ -117,7 +117,7 @@ def choosing(policy: TidePolicy, standing: Standing, now: float) -> bool:
         return True  # the history was too short for what is pinned
     before, tonight = (_night(policy, moment) for moment in (choice.at, now))
     if choice.days < ENOUGH:
-        return tonight - before >= min(choice.days, ENOUGH - choice.days)
+        return tonight - before > ENOUGH - choice.days
     own = _fingerprint(policy.key) % WEEK
     return (tonight - own) // WEEK > (before - own) // WEEK
 

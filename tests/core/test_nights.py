@@ -92,7 +92,7 @@ class TestWhichNightsChoose:
             first.append(next(night for night, (_, chose) in enumerate(found) if chose))
         assert np.bincount(first, minlength=WEEK).min() >= 8
 
-    def test_a_young_choice_stands_for_as_many_nights_as_days_spoke_for_it(self):
+    def test_a_young_choice_stands_until_there_are_days_enough(self):
         born = NOW - 3 * DAY
         for key in map(str, range(12)):
             found = nights(named(key), NOW, 40, lambda at: int((at - born) / DAY) - 3)
@@ -103,9 +103,9 @@ class TestWhichNightsChoose:
             stands = [int((found[i][0] - born) / DAY) - 3 for i in after]
             gaps = np.diff(after).tolist()
             young = [days for days in stands if days < ENOUGH]
-            alone = [1 if days <= FEW else min(days, ENOUGH - days) for days in young]
+            alone = [1 if days <= FEW else ENOUGH + 1 - days for days in young]
             assert gaps[: len(young)] == alone
-            assert ENOUGH in stands  # at once when a bolder candidate may be taken
+            assert min(days for days in stands if days >= ENOUGH) <= ENOUGH + 1  # soon after
             settled = gaps[len(young) :]  # the first of these is the way to its own night
             assert 1 <= settled[0] <= WEEK
             assert settled[1:] == [WEEK] * (len(settled) - 1)
