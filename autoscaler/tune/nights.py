@@ -22,7 +22,7 @@ from autoscaler.policy import TidePolicy
 from autoscaler.schema import walltime
 from autoscaler.schema.calendar import number_of
 from autoscaler.schema.candidates import forecaster_of
-from autoscaler.tune.evidence import ENOUGH
+from autoscaler.tune.evidence import BLIND, ENOUGH
 from autoscaler.tune.learn import learn
 from autoscaler.tune.standing import Standing, refit
 
@@ -40,8 +40,8 @@ wait for each other."""
 
 WEEK = 7
 """Nights after which all candidates are compared again. A choice on fewer than `ENOUGH` days stands
-until there are enough: a bolder candidate may then be taken. A night longer than are missing, since
-of a service's first days half are not replayed."""
+until there are enough for a lower price, one on fewer than `BLIND` until there are for a quantile.
+A night longer than are missing, since of a service's first days half are not replayed."""
 
 FEW = 2
 """Replayed days up to which every fit compares all: the first five days of a service, whose every
@@ -116,8 +116,9 @@ def choosing(policy: TidePolicy, standing: Standing, now: float) -> bool:
     if not pinned.open and forecaster_of(choice.name) != pinned.forecaster:
         return True  # the history was too short for what is pinned
     before, tonight = (_night(policy, moment) for moment in (choice.at, now))
-    if choice.days < ENOUGH:
-        return tonight - before > ENOUGH - choice.days
+    for enough in (ENOUGH, BLIND):
+        if choice.days < enough:
+            return tonight - before > enough - choice.days
     own = _fingerprint(policy.key) % WEEK
     return (tonight - own) // WEEK > (before - own) // WEEK
 

@@ -20,7 +20,7 @@ from autoscaler.forecast import FAST, FitImpossible
 from autoscaler.model import Choice, Live, Memory, Samples
 from autoscaler.tune import Standing, choosing, due, learn, refit, standing_of, tonight
 from autoscaler.tune.advice import REPLAYED_DAYS
-from autoscaler.tune.evidence import ENOUGH
+from autoscaler.tune.evidence import BLIND, ENOUGH
 from autoscaler.tune.nights import FEW, WEEK
 from tests.core.given import DAY, HOUR, NOW, history, policy, restless, tide
 
@@ -102,10 +102,14 @@ class TestWhichNightsChoose:
             after = [i for i, (_, chose) in enumerate(found) if chose]
             stands = [int((found[i][0] - born) / DAY) - 3 for i in after]
             gaps = np.diff(after).tolist()
-            young = [days for days in stands if days < ENOUGH]
-            alone = [1 if days <= FEW else ENOUGH + 1 - days for days in young]
+            young = [days for days in stands if days < BLIND]
+            alone = [
+                1 if days <= FEW else (ENOUGH if days < ENOUGH else BLIND) + 1 - days
+                for days in young
+            ]
             assert gaps[: len(young)] == alone
-            assert min(days for days in stands if days >= ENOUGH) <= ENOUGH + 1  # soon after
+            for enough in (ENOUGH, BLIND):  # soon after a bolder candidate may be taken
+                assert min(days for days in stands if days >= enough) <= enough + 1
             settled = gaps[len(young) :]  # the first of these is the way to its own night
             assert 1 <= settled[0] <= WEEK
             assert settled[1:] == [WEEK] * (len(settled) - 1)
