@@ -265,7 +265,7 @@ MUTATIONS = (
         "forecast/foresee.py",
         "    plain = levelled(ordinary(series, events), events)\n",
         "    plain = ordinary(series, events)\n",
-        "tests/core/test_levels.py::test_inside_it_is_raised_once",
+        "tests/core/test_levels.py::test_what_comes_after_it_is_what_would_have_come",
     ),
     Mutation(
         "recurring-floor-late",
