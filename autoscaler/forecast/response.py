@@ -231,6 +231,7 @@ def learn_response(  # long: one lead after another, then what all of them share
     leads = leads[: int(np.searchsorted(leads, reach, side="right")) + 1]
     prior = believed()
     both = np.stack([misses.missed[use], misses.expected[use]])  # (2, d, per_day + reach)
+    both[0, -1:, per_day:] = np.nan  # of the day after the last: a replay has yet to see it
     widths = Widths.of(both[0, :, :per_day], both[1, :, :per_day], step)
     recent = misses.recent[:, use].reshape(len(WINDOWS), -1)
     stride = max(1, recent.shape[1] // _ORIGINS)

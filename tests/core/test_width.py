@@ -210,9 +210,16 @@ class TestAForecast:
 
     def test_what_comes_after_the_days_that_are_learnt_from_is_not_looked_at(self):
         rng = np.random.default_rng(9)
-        misses = misses_like(calm_mornings(rng, 10), rng.normal(0, 1, (10, PER_DAY)))
+        whole = misses_like(calm_mornings(rng, 10), rng.normal(0, 1, (10, PER_DAY)))
+        nights = np.roll(whole.missed, -1, axis=0)[:, :24], whole.expected[:, :24]
+        misses = replace(
+            whole,
+            missed=np.concatenate([whole.missed, nights[0]], axis=1),
+            expected=np.concatenate([whole.expected, nights[1]], axis=1),
+        )
         noise = replace(misses, missed=misses.missed.copy(), expected=misses.expected.copy())
         noise.missed[6:] = rng.normal(5, 9, noise.missed[6:].shape)
+        noise.missed[5, PER_DAY:] = rng.normal(5, 9, 24)  # of the seventh day
         noise.expected[6:] = rng.normal(5, 9, noise.expected[6:].shape)
         one, other = learnt(misses, 6), learnt(noise, 6)
         for name in ("weights", "scale", "spread", "usual", "top"):
