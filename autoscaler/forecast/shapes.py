@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autoscaler.model import Floats
 
@@ -28,20 +29,29 @@ def median(rows: Floats) -> Floats:
 
 
 def smooth(values: Floats, reach: int) -> Floats:
-    """Mean over +-reach slots of a circular day, NaN left out, shape (n,)."""
-    n = len(values)
+    """Mean over +-reach slots of circular days, the last axis, NaN left out, same shape."""
+    n = values.shape[-1]
     reach = min(reach, (n - 1) // 2)
     if reach < 1:
         return values
-    padded = np.concatenate([values[-reach:], values, values[:reach]])
-    known = ~np.isnan(padded)
-    sums = np.cumsum(np.concatenate([[0.0], np.where(known, padded, 0.0)]))
-    counts = np.cumsum(np.concatenate([[0], known]))
+    padded = np.concatenate([values[..., -reach:], values, values[..., :reach]], axis=-1)
     width = 2 * reach + 1
-    number = counts[width:] - counts[:-width]
-    total = sums[width:] - sums[:-width]
-    mean: Floats = np.divide(total, number, out=np.full(n, np.nan), where=number > 0)
+    known = ~np.isnan(padded)
+    if known.all():
+        whole: Floats = _moving(padded, width) / width
+        return whole
+    number = _moving(known, width)
+    total = _moving(np.where(known, padded, 0.0), width)
+    mean: Floats = np.divide(total, number, out=np.full(values.shape, np.nan), where=number > 0)
     return mean
+
+
+def _moving(values: Floats | NDArray[np.bool_], width: int) -> Floats:
+    """Sum of every `width` values in a row along the last axis."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    moving: Floats = sums[..., width:] - sums[..., :-width]
+    return moving
 
 
 def first_known(*choices: Floats) -> Floats:

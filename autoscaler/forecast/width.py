@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoscaler.forecast.base import LEVELS
+from autoscaler.forecast.shapes import smooth
 from autoscaler.model import Floats, Ints
 
 HOURS = 12
@@ -55,7 +56,7 @@ class Widths:
         size = np.abs(missed)
         known = ~np.isnan(size)
         mean = float(size[known].mean()) if known.any() else 0.0
-        near = _smoothed(np.where(known, size, mean), round(_AROUND / step))
+        near = smooth(np.where(known, size, mean), round(_AROUND / step))
         days, total = len(near), near.sum(axis=0)
         others = (total - near) / (days - 1) if days > 1 else np.full(near.shape, mean)
         seen = expected[~np.isnan(expected)]
@@ -139,20 +140,6 @@ def _lent() -> Floats:
 
 
 _LENT = _lent()
-
-
-def _smoothed(rows: Floats, reach: int) -> Floats:
-    """Mean over +-reach slots of each circular day, same shape; nothing is unknown."""
-    per_day = rows.shape[1]
-    reach = min(reach, (per_day - 1) // 2)
-    if reach < 1:
-        return rows
-    padded = np.concatenate([rows[:, -reach:], rows, rows[:, :reach]], axis=1)
-    sums = np.zeros((len(rows), padded.shape[1] + 1))
-    np.cumsum(padded, axis=1, out=sums[:, 1:])
-    width = 2 * reach + 1
-    smooth: Floats = (sums[:, width:] - sums[:, :-width]) / width
-    return smooth
 
 
 def scales_of(grams: Floats, targets: Floats) -> Floats:
