@@ -150,7 +150,8 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeRemainingColumn())
     shown = console(stderr=True)
-    with Progress(*columns, console=shown, transient=True, disable=quiet) as bar:
+    off = quiet or not shown.is_terminal  # else an empty line is left before what is said
+    with Progress(*columns, console=shown, transient=True, disable=off) as bar:
         task = bar.add_task("", total=1.0)
 
         def told(what: str, share: float) -> None:

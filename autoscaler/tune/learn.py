@@ -88,6 +88,8 @@ def choose(lesson: Lesson, pinned: Candidate, standing: str = "") -> tuple[Candi
     too short, gives way to the best.
     """
     usual = Candidate(forecaster=NO_TIDE.name, rule=lesson.usual)
+    if not lesson.learnt:  # hours of history
+        return usual, usual
     if pinned.rule is not None and pinned.forecaster in lesson.learnt:
         return pinned, pinned  # its level need not be among those that were replayed
     fitting = {of: drawn for of, drawn in lesson.drawn.items() if _fits(of, pinned)}

@@ -184,14 +184,21 @@ class TestRefused:
         told = capsys.readouterr().err
         assert "of one replica, which is for more than 1000000 of them" in told
 
+    @pytest.mark.parametrize(("rows", "days"), [(2, "0.0"), (200, "1.4")])
     def test_too_short_a_past(
-        self, files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self,
+        files: tuple[Path, Path],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        rows: int,
+        days: str,
     ) -> None:
         trace = tmp_path / "short.csv"
-        trace.write_text("t,requests\n" + "".join(f"{600 * i},{5 + i % 7}\n" for i in range(200)))
+        trace.write_text("t,requests\n" + "".join(f"{600 * i},{5 + i % 7}\n" for i in range(rows)))
         assert run(["tune", "-f", str(files[0]), "--trace", str(trace)]) == 2
         told = capsys.readouterr().err
-        assert "found 1.4 days; the first that can be replayed needs three before it" in told
+        assert told.startswith("Error: ")
+        assert f"found {days} days; the first that can be replayed needs three before it" in told
 
 
 @pytest.mark.parametrize(
